@@ -43,9 +43,11 @@ type Describer interface {
 
 // ClipRequest is the input of Describer.L2.
 type ClipRequest struct {
-	Source Source
-	Clip   Clip
-	Prev   string // transcript tail of the clip before, for context
+	Source  Source
+	Clip    Clip
+	Prev    string // transcript tail of the clip before, for context
+	Chapter string // title of the stretch, may be empty
+	Context string // words about the whole source, may be empty
 }
 
 // LeafRequest is the input of Describer.L3.

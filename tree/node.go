@@ -56,6 +56,7 @@ type Node struct {
 	Span      Span
 	Evidence  Evidence
 	Embedding []float32 // unit length, nil until the indexer filled it
+	Calls     Calls     // what describing it has cost: an L2 with its leaves, an L1 without its children
 	Children  []*Node
 }
 

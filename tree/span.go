@@ -102,35 +102,37 @@ func (s Span) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// UnmarshalJSON reads any of the three forms and refuses mixed or reversed ones.
+// UnmarshalJSON reads any of the three forms and refuses mixed, unknown or
+// reversed ones.
 func (s *Span) UnmarshalJSON(b []byte) error {
 	var w struct {
 		wireMS
 		wireText
 		wireRows
 	}
-	if err := json.Unmarshal(b, &w); err != nil {
+	if err := strictJSON(b, &w); err != nil {
 		return fmt.Errorf("span: %w", err)
 	}
+	ms, text, rows := w.wireMS != wireMS{}, w.wireText != wireText{}, w.wireRows != wireRows{}
 	switch {
-	case w.Table != nil:
+	case rows && !ms && !text && w.Table != nil:
 		*s = Span{Unit: UnitRows, Table: *w.Table, RowStart: w.RowStart, RowEnd: w.RowEnd}
-	case w.Paragraph != nil:
+	case text && !ms && !rows && w.Paragraph != nil:
 		*s = Span{Unit: UnitText, Paragraph: *w.Paragraph, StartChar: w.StartChar, EndChar: w.EndChar}
 		if w.Page != nil {
 			s.Page = *w.Page
 		}
-	case w.StartMS != nil && w.EndMS != nil:
+	case ms && !text && !rows && w.StartMS != nil && w.EndMS != nil:
 		*s = MS(*w.StartMS, *w.EndMS)
 	default:
-		return fmt.Errorf("span: needs start_ms and end_ms, or paragraph, or table")
+		return fmt.Errorf("span: needs either start_ms and end_ms, or paragraph, or table")
 	}
 	return s.validate()
 }
 
 func (s Span) validate() error {
 	if s.StartMS < 0 || s.EndMS < s.StartMS || s.StartChar < 0 || s.EndChar < s.StartChar ||
-		s.RowStart < 0 || s.RowEnd < s.RowStart || s.Page < 0 || s.Table < 0 {
+		s.RowStart < 0 || s.RowEnd < s.RowStart || s.Page < 0 || s.Paragraph < 0 || s.Table < 0 {
 		return fmt.Errorf("span: ends before it starts or is negative")
 	}
 	return nil

@@ -1,5 +1,11 @@
 package tree
 
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
 // FormatVersion is the version of the stored tree JSON.
 const FormatVersion = 1
 
@@ -48,14 +54,37 @@ func (t *Tree) Counts() Counts {
 	return c
 }
 
-// Find returns the node at path (as ParseNodeID gives it), or nil.
+// Find returns the node at path (as ParseNodeID gives it), or nil. While an
+// ingest runs, stretches and clips may be missing, so numbers need not be
+// positions.
 func (t *Tree) Find(path []int) *Node {
 	nodes, n := t.Roots, (*Node)(nil)
 	for _, k := range path {
-		if k < 0 || k >= len(nodes) {
+		if n = pick(nodes, k); n == nil {
 			return nil
 		}
-		n, nodes = nodes[k], nodes[k].Children
+		nodes = n.Children
 	}
 	return n
+}
+
+// pick finds the node whose id ends in number k among siblings in order.
+func pick(nodes []*Node, k int) *Node {
+	if k >= 0 && k < len(nodes) && lastNumber(nodes[k].ID) == k {
+		return nodes[k]
+	}
+	i, ok := slices.BinarySearchFunc(nodes, k, func(n *Node, k int) int { return lastNumber(n.ID) - k })
+	if !ok {
+		return nil
+	}
+	return nodes[i]
+}
+
+// lastNumber is the last number of a node id, -1 where there is none.
+func lastNumber(id string) int {
+	k, err := strconv.Atoi(id[strings.LastIndexAny(id, "/.")+1:])
+	if err != nil {
+		return -1
+	}
+	return k
 }
