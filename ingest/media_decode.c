@@ -1,0 +1,193 @@
+//go:build cgo
+
+#include "media_native.h"
+#include <libavutil/imgutils.h>
+#include <libavutil/pixdesc.h>
+#include <math.h>
+#include <string.h>
+
+static const AVRational US = {1, 1000000};
+
+int rt_read(RtReader *r, AVPacket *pkt);
+
+int rt_decoder(RtDecoder *d, RtReader *r, AVCodecContext *cc, int stream) {
+  *d = (RtDecoder){.r = r, .cc = cc, .stream = stream};
+  for (int i = 0; i < RT_RING; i++)
+    if (!(d->ring[i] = av_packet_alloc()))
+      return AVERROR(ENOMEM);
+  switch (cc->codec_id) { // codecs whose decoders leave such frames out without harm to the others
+  case AV_CODEC_ID_H264:
+  case AV_CODEC_ID_HEVC:
+  case AV_CODEC_ID_MPEG2VIDEO:
+    d->skip = 1;
+  default:
+    break;
+  }
+  cc->pkt_timebase = r->fc->streams[stream]->time_base;
+  return 0;
+}
+
+int rt_seek(RtDecoder *d, int64_t us) {
+  AVStream *st = d->r->fc->streams[d->stream];
+  int ret = av_seek_frame(d->r->fc, d->stream, av_rescale_q(us, US, st->time_base), AVSEEK_FLAG_BACKWARD);
+  if (ret < 0)
+    return ret;
+  for (int i = 0; i < RT_RING; i++)
+    av_packet_unref(d->ring[i]);
+  d->head = d->len = d->eof = d->draining = d->nsent = 0;
+  avcodec_flush_buffers(d->cc);
+  return 0;
+}
+
+static int64_t packet_us(RtDecoder *d, AVPacket *p) {
+  return p->pts == AV_NOPTS_VALUE ? INT64_MIN : av_rescale_q(p->pts, d->r->fc->streams[d->stream]->time_base, US);
+}
+
+// fill keeps the ring full of packets of the stream.
+static void fill(RtDecoder *d) {
+  while (d->len < RT_RING && !d->eof) {
+    AVPacket *p = d->ring[(d->head + d->len) % RT_RING];
+    if (rt_read(d->r, p) < 0)
+      d->eof = 1;
+    else if (p->stream_index == d->stream)
+      d->len++;
+    else
+      av_packet_unref(p);
+  }
+}
+
+// unwanted tells whether the packet at the head shows at none of the wanted
+// times: none of them lies between it and the packet shown next. Anything
+// unsure is wanted.
+static int unwanted(RtDecoder *d, AVPacket *p) {
+  int64_t t = packet_us(d, p), next = INT64_MAX;
+  if (!d->skip || t == INT64_MIN || (p->flags & AV_PKT_FLAG_KEY))
+    return 0;
+  for (int i = 1; i < d->len; i++) {
+    int64_t o = packet_us(d, d->ring[(d->head + i) % RT_RING]);
+    if (o == INT64_MIN)
+      return 0;
+    if (o > t && o < next)
+      next = o;
+  }
+  for (int i = 0; i < d->nsent; i++)
+    if (d->sent[i] > t && d->sent[i] < next)
+      next = d->sent[i];
+  if (next == INT64_MAX)
+    return 0;
+  double k = ceil((t - d->tol - d->from) / d->step - 1e-9);
+  if (k < 0)
+    k = 0;
+  double want = d->from + k * d->step;
+  return want >= d->to || want + d->tol >= next + 1; // 1 us: rounding of time bases
+}
+
+static int feed(RtDecoder *d) {
+  fill(d);
+  if (d->len == 0) {
+    d->draining = 1;
+    return avcodec_send_packet(d->cc, NULL);
+  }
+  AVPacket *p = d->ring[d->head];
+  int drop = unwanted(d, p);
+  d->cc->skip_frame = drop ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
+  d->skipped += drop;
+  int64_t t = packet_us(d, p);
+  if (t != INT64_MIN) {
+    if (d->nsent == RT_RING)
+      memmove(d->sent, d->sent + 1, --d->nsent * sizeof *d->sent);
+    d->sent[d->nsent++] = t;
+  }
+  int ret = avcodec_send_packet(d->cc, p);
+  if (ret == AVERROR(EAGAIN))
+    return ret; // cannot be: output was drained before
+  av_packet_unref(p);
+  d->head = (d->head + 1) % RT_RING;
+  d->len--;
+  return ret;
+}
+
+// A picture is looked at on a grid of at most about 128 x 72 points.
+static void histogram(const AVFrame *f, float *hist) {
+  const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(f->format);
+  uint32_t n[RT_BINS] = {0}, points = 0;
+  memset(hist, 0, RT_BINS * sizeof *hist);
+  if (!desc || (desc->flags & (AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_FLOAT | AV_PIX_FMT_FLAG_BE)))
+    return;
+  int pal = !!(desc->flags & AV_PIX_FMT_FLAG_PAL), comps = desc->nb_components >= 3 ? 3 : 1;
+  int sx = FFMAX(1, f->width / 128), sy = FFMAX(1, f->height / 72);
+  for (int y = sy / 2; y < f->height; y += sy)
+    for (int x = sx / 2; x < f->width; x += sx) {
+      int v[3] = {0, 128, 128};
+      if (pal) {
+        uint32_t rgb = ((const uint32_t *)f->data[1])[f->data[0][(ptrdiff_t)y * f->linesize[0] + x]];
+        v[0] = rgb >> 8 & 255, v[1] = rgb & 255, v[2] = rgb >> 16 & 255;
+      } else
+        for (int c = 0; c < comps; c++) {
+          const AVComponentDescriptor *cd = &desc->comp[c];
+          int chroma = (c == 1 || c == 2) && !(desc->flags & AV_PIX_FMT_FLAG_RGB);
+          int px = chroma ? x >> desc->log2_chroma_w : x, py = chroma ? y >> desc->log2_chroma_h : y;
+          const uint8_t *at = f->data[cd->plane] + (ptrdiff_t)py * f->linesize[cd->plane] + (ptrdiff_t)px * cd->step + cd->offset;
+          int raw = cd->depth + cd->shift > 8 ? at[0] | at[1] << 8 : at[0];
+          raw >>= cd->shift;
+          v[c] = (cd->depth > 8 ? raw >> (cd->depth - 8) : raw) & 255;
+        }
+      n[v[0] >> 3]++, n[32 + (v[1] >> 4)]++, n[48 + (v[2] >> 4)]++;
+      points++;
+    }
+  for (int i = 0; points && i < RT_BINS; i++)
+    hist[i] = (float)n[i] / points;
+}
+
+static void describe(RtDecoder *d, AVFrame *f, RtFrame *o) {
+  AVStream *st = d->r->fc->streams[d->stream];
+  int64_t t = f->best_effort_timestamp;
+  *o = (RtFrame){
+      .us = t == AV_NOPTS_VALUE ? INT64_MIN : av_rescale_q(t, st->time_base, US),
+      .dur = f->pkt_duration > 0 ? av_rescale_q(f->pkt_duration, st->time_base, US) : 0,
+      .width = f->width, .height = f->height, .format = f->format,
+      .interlaced = f->interlaced_frame, .transfer = f->color_trc,
+      .sar = av_guess_sample_aspect_ratio(d->r->fc, st, f),
+  };
+  histogram(f, o->hist);
+}
+
+// rt_next decodes on to the next frame in display order. AVERROR_EOF at the
+// end; other errors only when 1000 packets in a row cannot be decoded.
+int rt_next(RtDecoder *d, AVFrame *frame, RtFrame *out) {
+  for (;;) {
+    int ret = avcodec_receive_frame(d->cc, frame);
+    if (ret >= 0) {
+      d->errors = 0;
+      d->decoded++;
+      describe(d, frame, out);
+      return 0;
+    }
+    if (ret == AVERROR_EOF || (ret == AVERROR(EAGAIN) && d->draining))
+      return AVERROR_EOF;
+    if (ret == AVERROR(EAGAIN))
+      ret = feed(d);
+    if (ret < 0 && ret != AVERROR_EOF && (ret == AVERROR(ENOMEM) || ++d->errors > 1000))
+      return ret;
+  }
+}
+
+// rt_dhash compares neighbours in a 9 x 8 grid of mean luma values.
+uint64_t rt_dhash(const AVFrame *f) {
+  uint64_t hash = 0;
+  for (int gy = 0; gy < 8; gy++) {
+    int mean[9];
+    for (int gx = 0; gx < 9; gx++) {
+      int x0 = f->width * gx / 9, x1 = FFMAX(x0 + 1, f->width * (gx + 1) / 9);
+      int y0 = f->height * gy / 8, y1 = FFMAX(y0 + 1, f->height * (gy + 1) / 8);
+      int64_t sum = 0;
+      for (int y = y0; y < y1; y++)
+        for (int x = x0; x < x1; x++)
+          sum += f->data[0][(ptrdiff_t)y * f->linesize[0] + x];
+      mean[gx] = (int)(sum * 16 / ((int64_t)(x1 - x0) * (y1 - y0)));
+    }
+    for (int gx = 0; gx < 8; gx++)
+      hash = hash << 1 | (mean[gx] > mean[gx + 1]);
+  }
+  return hash;
+}

@@ -1,0 +1,77 @@
+// C half of the media worker: input over an open descriptor, packet reading
+// with a repaired clock, and the decode loop. It runs only in the child process.
+#ifndef REELTREE_MEDIA_NATIVE_H
+#define REELTREE_MEDIA_NATIVE_H
+
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <stdint.h>
+
+#define RT_STREAMS 128
+#define RT_RING 24 // packets looked ahead: more than any codec reorders
+#define RT_BINS 64
+
+// RtStream is what the headers say about a stream; times in microseconds.
+typedef struct {
+  int type, codec_id, disposition, width, height, channels, rate;
+  double sar, fps, rotation;
+  int64_t frames, end_us;
+  const char *codec;
+  AVDictionary *metadata;
+} RtStream;
+
+typedef struct {
+  int stream, key, discard, corrupt, size;
+  int64_t pts, dts, dur, skip; // microseconds, INT64_MIN = missing
+} RtPacket;
+
+typedef struct {
+  int64_t last, dur, off;
+} RtClock;
+
+// RtReader reads packets of an opened file and mends clock jumps in them.
+typedef struct {
+  AVFormatContext *fc;
+  int mend;                  // the format's clock may jump (MPEG-TS, MPEG-PS)
+  RtClock clock[RT_STREAMS];
+  int64_t packets;           // read so far, for the heartbeat
+  int fault;                 // last error that was not the end of the file
+} RtReader;
+
+// RtFrame is a decoded frame's place and look.
+typedef struct {
+  int64_t us, dur;
+  int width, height, format, interlaced, transfer;
+  AVRational sar;
+  float hist[RT_BINS];
+} RtFrame;
+
+// RtDecoder decodes one video stream and leaves out frames nobody refers to
+// and nobody wants. All times in microseconds of the container's clock.
+typedef struct {
+  RtReader *r;
+  AVCodecContext *cc;
+  int stream, skip;
+  double from, to, step, tol; // wanted: what is on screen at from + k*step
+  AVPacket *ring[RT_RING];
+  int head, len, eof, draining, errors;
+  int64_t sent[RT_RING]; // times of packets already given to the decoder
+  int nsent;
+  int64_t decoded, skipped;
+} RtDecoder;
+
+AVIOContext *rt_io(int fd, int64_t size);
+void rt_attach(AVFormatContext *fc, AVIOContext *io);
+int rt_find_info(AVFormatContext *fc, int64_t max_pixels);
+void rt_stream(AVFormatContext *fc, int i, RtStream *out);
+int64_t rt_end_us(AVFormatContext *fc);
+void rt_reader(RtReader *r, AVFormatContext *fc);
+int rt_scan(RtReader *r, AVPacket *pkt, RtPacket *out, int n, const uint8_t *stop);
+void rt_only(AVFormatContext *fc, int stream);
+int rt_decoder(RtDecoder *d, RtReader *r, AVCodecContext *cc, int stream);
+int rt_seek(RtDecoder *d, int64_t us);
+int rt_next(RtDecoder *d, AVFrame *frame, RtFrame *out);
+uint64_t rt_dhash(const AVFrame *f);
+int rt_chapter(AVFormatContext *fc, int i, int64_t *start, int64_t *end, AVDictionary **metadata);
+void *rt_first(void *wrapper);
+#endif
