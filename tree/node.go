@@ -46,6 +46,9 @@ type Evidence struct {
 	Header  []string   `json:"header,omitempty"`  // tables: the header row
 	Rows    [][]string `json:"rows,omitempty"`    // tables
 	Frame   *FrameRef  `json:"frame,omitempty"`
+	// FramePath names the picture of an imported tree, which did not come along
+	// with it: kept for the next export, never opened.
+	FramePath string `json:"frame_path,omitempty"`
 }
 
 // Node is one description with its place. Children of an L3 node are nil.

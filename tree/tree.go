@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ type Tree struct {
 	Models   map[string]string // role ("l1", "l2", "l3", "asr") -> model name; "extractive" without one
 	Settings string            // fingerprint of the build settings
 	Calls    Calls
+	Imported json.RawMessage // metadata of the original description-tree file it came from, nil otherwise
 	Roots    []*Node
 }
 
