@@ -53,7 +53,7 @@ func (s *Store) PutContent(ctx context.Context, tenant string, r io.Reader, limi
 	return hash.ID(), n, nil
 }
 
-//nolint:containedctx // one call's context for one call's reader
+//nolint:containedctx // lives as long as the one call that made it
 type contextReader struct {
 	ctx context.Context
 	r   io.Reader
