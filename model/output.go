@@ -16,6 +16,7 @@ type output struct {
 	size    int             // bytes that came
 	dropped int             // bytes of thoughts
 	pending string          // not yet handed: half a character, or half the key
+	shown   string          // the last bytes handed over: the key may have begun there
 	head    string          // not yet decided: may begin with thoughts
 	state   headState
 
@@ -41,6 +42,7 @@ var thinkTags = [][2]string{{"<think>", "</think>"}, {"<thinking>", "</thinking>
 const (
 	closeTag = "</think>"
 	blanks   = " \t\r\n"
+	minHold  = 3 // bytes of the key from which on text is held back
 )
 
 func newOutput(key Secret, hand func(string) error, held bool) *output {
@@ -120,19 +122,37 @@ func (o *output) open(last bool) {
 }
 
 // pass hands text over, but for a tail that may become part of a character or
-// of the key.
+// of the key. The first bytes of the key are not held back: every text has
+// them, and a token should not wait for the next one.
 func (o *output) pass(text string) error {
-	text = o.pending + text
-	if o.key != "" {
-		text = strings.ReplaceAll(text, o.key, redacted)
+	text = o.hideKey(o.pending + text)
+	keep := halfRune(text)
+	if n := halfKey(o.shown+text, o.key); n >= minHold {
+		keep = max(keep, min(n, len(text)))
 	}
-	keep := max(halfRune(text), halfKey(text, o.key))
 	o.pending = text[len(text)-keep:]
-	return o.give(text[:len(text)-keep])
+	text = text[:len(text)-keep]
+	if shown := o.shown + text; o.key != "" {
+		o.shown = shown[len(shown)-min(len(shown), minHold-1):]
+	}
+	return o.give(text)
+}
+
+// hideKey replaces the key, also where its first bytes were shown already.
+func (o *output) hideKey(text string) string {
+	if o.key == "" {
+		return text
+	}
+	if i := strings.Index(o.shown+text, o.key); i >= 0 && i < len(o.shown) {
+		text = redacted + text[i+len(o.key)-len(o.shown):]
+	}
+	return strings.ReplaceAll(text, o.key, redacted)
 }
 
 func (o *output) give(text string) error {
-	text = strings.ToValidUTF8(text, "\uFFFD")
+	if !utf8.ValidString(text) {
+		text = string([]rune(text)) // one mark per broken byte, however they were split
+	}
 	if text == "" {
 		return nil
 	}
@@ -151,8 +171,8 @@ func (o *output) end() error {
 	}
 	rest := o.pending
 	o.pending = ""
-	if n := halfKey(rest, o.key); n >= minScrub {
-		rest = rest[:len(rest)-n] + redacted // a key cut off by the end of the reply
+	if n := halfKey(o.shown+rest, o.key); n >= minScrub {
+		rest = rest[:max(0, len(rest)-n)] + redacted // a key cut off by the end of the reply
 	}
 	if err := o.give(rest); err != nil {
 		return err
