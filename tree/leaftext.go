@@ -55,10 +55,11 @@ func speech(cues []Cue) string {
 		if text == "" {
 			continue
 		}
-		if c.Speaker != "" && c.Speaker != speaker {
-			text = c.Speaker + ": " + text
+		who := clean(c.Speaker)
+		if who != "" && who != speaker {
+			text = who + ": " + text
 		}
-		speaker = c.Speaker
+		speaker = who
 		out = joinText(out, text)
 	}
 	return out

@@ -74,10 +74,11 @@ func (j *joiner) cue(c Cue) {
 	if text == "" {
 		return
 	}
-	if c.Speaker != j.speaker || c.StartMS-j.endMS >= pauseMS {
+	who := clean(c.Speaker)
+	if who != j.speaker || c.StartMS-j.endMS >= pauseMS {
 		j.flush()
 	}
-	j.speaker, j.endMS = c.Speaker, c.EndMS
+	j.speaker, j.endMS = who, c.EndMS
 	j.buf = joinText(j.buf, text)
 	if Words(j.buf) >= roomy(j.buf, softWords) {
 		whole := splitSentences(j.buf)
