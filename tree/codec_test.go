@@ -250,9 +250,13 @@ func TestDecodeErrorChangesNothing(t *testing.T) {
 
 func TestEncodeRefusesContradictions(t *testing.T) {
 	for name, spoil := range map[string]func(*Tree){
-		"foreign id":    func(t *Tree) { t.Roots[0].Children[0].ID = NodeID(testDoc.ID, 0, 0) },
-		"wrong level":   func(t *Tree) { t.Roots[0].Children[0].Level = L3 },
-		"same number":   func(t *Tree) { t.Roots[0].Children[1].ID = t.Roots[0].Children[0].ID },
+		"foreign id":  func(t *Tree) { t.Roots[0].Children[0].ID = NodeID(testDoc.ID, 0, 0) },
+		"wrong level": func(t *Tree) { t.Roots[0].Children[0].Level = L3 },
+		"same number": func(t *Tree) { t.Roots[0].Children[1].ID = t.Roots[0].Children[0].ID },
+		"wrong order": func(t *Tree) {
+			c := t.Roots[0].Children
+			c[0], c[1] = c[1], c[0]
+		},
 		"nil child":     func(t *Tree) { t.Roots[0].Children[1] = nil },
 		"deep":          func(t *Tree) { t.Roots[0].Children[0].Children[0].Children = []*Node{{}} },
 		"outside":       func(t *Tree) { t.Roots[0].Children[1].Span.EndMS = 1e9 },

@@ -208,7 +208,7 @@ func TestImportOriginalMendsTimes(t *testing.T) {
 	}
 	file = `{"extra":1,"roots":[
 	 {"id":"","summary":"no range","children":[
-	  {"id":"a","description":"none either","children":[{"timestamp":3},{"timestamp":1},{"timestamp":null},{"timestamp":9.9996}]},
+	  {"id":"a","description":"none either","children":[{"timestamp":3},{"timestamp":8},{"timestamp":5},{"timestamp":null},{"timestamp":9.9996}]},
 	  {"id":"a","description":"reversed","time_range":[20,15],"children":[{"timestamp":-4},{"timestamp":400}]}]},
 	 {"id":"a","time_range":[30,40],"children":[{"time_range":[35,99]},{}]}]}`
 	tr, err := ImportOriginal(strings.NewReader(file))
@@ -226,7 +226,7 @@ func TestImportOriginalMendsTimes(t *testing.T) {
 			got = append(got, ")")
 		}
 	}
-	if g, want := strings.Join(got, " "), "0-20000 (3000-10000 3000 3000 3000 10000 ) (20000-20000 20000 20000 ) 30000-40000 (35000-40000 ) (30000-40000 )"; g != want {
+	if g, want := strings.Join(got, " "), "0-20000 (3000-10000 3000 8000 8000 8000 10000 ) (20000-20000 20000 20000 ) 30000-40000 (35000-40000 ) (30000-40000 )"; g != want {
 		t.Errorf("got  %s\nwant %s", g, want)
 	}
 	if tr.Source.Title != "Imported tree" || tr.Source.Kind != KindAudio || tr.Imported != nil {

@@ -116,7 +116,7 @@ func TestVisionCalls(t *testing.T) {
 		t.Errorf("a moment without a picture: %q", got)
 	}
 	for _, p := range m.prompts {
-		if p.MaxTokens <= 0 || p.System == "" || p.Schema != nil {
+		if len(p.Images) > 10 || p.MaxTokens <= 0 || p.System == "" || p.Schema != nil {
 			t.Errorf("prompt %+v", p)
 		}
 	}
