@@ -21,6 +21,7 @@ const (
 	l1Words    = 90 // the first sentences of a stretch
 	firstWords = 24 // one of them
 	keyCount   = 8  // key terms of a stretch
+	whoCount   = 6  // speakers of a stretch
 )
 
 // L2 is the one or two sentences of the clip that stand for most of it, or
@@ -43,7 +44,7 @@ func (Extractive) L2(_ context.Context, r ClipRequest) (string, Calls, error) {
 		return strings.Join(append(parts, seenText(r.Clip.Leaves, r.Source.Kind)), " "), Calls{}, nil
 	}
 	if screen := screenText(r.Clip.Leaves, screenWords); screen != "" {
-		parts = append(parts, "On screen: "+screen+".")
+		parts = append(parts, screenLabel+": "+screen+".")
 	}
 	return strings.Join(parts, " "), Calls{}, nil
 }
@@ -71,13 +72,21 @@ func (Extractive) L3(_ context.Context, r LeafRequest) ([]string, Calls, error) 
 	return out, Calls{}, nil
 }
 
-// L1 is wide: the title, the terms that recur, and how its clips begin.
+// L1 is wide: the title, who speaks, the terms that recur, and how its clips
+// begin.
 func (Extractive) L1(_ context.Context, r StretchRequest) (string, Calls, error) {
 	var parts []string
 	if t := clean(r.Title); t != "" {
 		parts = append(parts, ended(t))
 	}
-	if keys := keyTerms(r.L2, keyCount); len(keys) > 0 {
+	who, plain := speakers(r.L2)
+	if r.Source.Kind == KindDocument { // there a colon is not speech
+		who, plain = nil, r.L2
+	}
+	if len(who) > 0 {
+		parts = append(parts, ended("With "+strings.Join(who[:min(len(who), whoCount)], ", ")))
+	}
+	if keys := keyTerms(plain, keyCount); len(keys) > 0 {
 		parts = append(parts, "About "+strings.Join(keys, ", ")+".")
 	}
 	parts = append(parts, firstSentences(r.L2)...)
@@ -86,6 +95,31 @@ func (Extractive) L1(_ context.Context, r StretchRequest) (string, Calls, error)
 	}
 	return strings.Join(parts, " "), Calls{}, nil
 }
+
+// speakers takes "Name: " off the sentences of L2 texts: the names, those of
+// most sentences first, and the texts without them.
+func speakers(texts []string) (names, plain []string) {
+	count := map[string]int{}
+	for _, t := range texts {
+		var rest []string
+		for _, s := range splitSentences(t) {
+			name, said, ok := strings.Cut(s, ": ")
+			if ok && name != screenLabel && Words(name) <= 8 && !strings.ContainsAny(name, ";,!?\"") {
+				if count[name]++; count[name] == 1 {
+					names = append(names, name)
+				}
+				s = said
+			}
+			rest = append(rest, s)
+		}
+		plain = append(plain, strings.Join(rest, " "))
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return count[b] - count[a] })
+	return names, plain
+}
+
+// screenLabel begins what stood on the screen.
+const screenLabel = "On screen"
 
 // firstSentences are the first sentences of texts (two of each where there are
 // few texts), as many as the words of an L1 allow, spread evenly over the stretch.

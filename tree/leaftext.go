@@ -24,7 +24,7 @@ func leafText(l Leaf) string {
 		return sighted(l, screen)
 	}
 	if screen != "" {
-		parts = append(parts, "On screen: "+screen+".")
+		parts = append(parts, screenLabel+": "+screen+".")
 	}
 	return strings.Join(parts, " ")
 }

@@ -75,7 +75,12 @@ func abbreviation(r []rune) bool {
 	if w := []rune(word); len(w) == 1 && unicode.IsUpper(w[0]) && w[0] != 'I' {
 		return true
 	}
-	return slices.Contains([]string{"Mr", "Mrs", "Ms", "Dr", "Prof", "St", "No", "Fig", "vs", "e.g", "i.e"}, word)
+	return slices.Contains(abbreviations, word)
+}
+
+var abbreviations = []string{
+	"Mr", "Mrs", "Ms", "Dr", "Prof", "Hon", "Rev", "Gen", "Col", "Capt", "Lt", "Sgt", "Sen", "Rep", "Gov",
+	"Jr", "Mme", "Hr", "Fr", "St", "No", "Fig", "vs", "e.g", "i.e", "z.B",
 }
 
 // cutWords cuts a text into parts of at most n words (as Words counts). A part
