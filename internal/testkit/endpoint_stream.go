@@ -2,7 +2,6 @@ package testkit
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -111,16 +110,7 @@ func (p *reply) breakOff() error {
 }
 
 // reset breaks the TCP connection.
-func (p *reply) reset() {
-	conn, _, err := http.NewResponseController(p.w).Hijack()
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0)
-	}
-	_ = conn.Close()
-}
+func (p *reply) reset() { breakConnection(p.w) }
 
 // finish sends finish reason, usage and [DONE].
 func (p *reply) finish(s said) error {

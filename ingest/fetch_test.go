@@ -1,0 +1,225 @@
+package ingest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+)
+
+var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+
+// site serves good and bad files.
+func site(t *testing.T) *httptest.Server {
+	t.Helper()
+	mux := http.NewServeMux()
+	body := bytes.Repeat([]byte("0123456789"), 1000)
+	mux.HandleFunc("/film.mp4", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "video/mp4; x=y")
+		w.Header().Set("Content-Length", "10000")
+		_, _ = w.Write(body)
+	})
+	mux.HandleFunc("/named", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Disposition", "attachment; filename=\"../..\\\\a/b\u202etalk.webm\"")
+		w.Header().Set("Content-Length", "10000")
+		_, _ = w.Write(body)
+	})
+	mux.HandleFunc("/chunked", func(w http.ResponseWriter, _ *http.Request) {
+		for range 10 {
+			_, _ = w.Write(body[:1000])
+			_ = http.NewResponseController(w).Flush()
+		}
+	})
+	mux.HandleFunc("/status/{code}", func(w http.ResponseWriter, r *http.Request) {
+		code := 0
+		_, _ = fmt.Sscan(r.PathValue("code"), &code)
+		w.WriteHeader(code)
+	})
+	mux.HandleFunc("/hops/{n}", func(w http.ResponseWriter, r *http.Request) {
+		n := 0
+		_, _ = fmt.Sscan(r.PathValue("n"), &n)
+		to := fmt.Sprintf("/hops/%d", n-1)
+		if n <= 1 {
+			to = "/film.mp4"
+		}
+		http.Redirect(w, r, to, http.StatusFound)
+	})
+	mux.HandleFunc("/loop", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/loop", http.StatusFound) })
+	mux.HandleFunc("/to", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Location", r.URL.Query().Get("u"))
+		w.WriteHeader(http.StatusFound)
+	})
+	mux.HandleFunc("/lies", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "20000")
+		_, _ = w.Write(body)
+	})
+	mux.HandleFunc("/empty", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("/endless", func(w http.ResponseWriter, _ *http.Request) {
+		for {
+			if _, err := w.Write(body); err != nil {
+				return
+			}
+		}
+	})
+	mux.HandleFunc("/stall", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(body)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	mux.HandleFunc("/silent", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	mux.HandleFunc("/packed", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		zip := gzip.NewWriter(w)
+		_, _ = zip.Write(make([]byte, 1<<20))
+		_ = zip.Close()
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestFetchHTTP(t *testing.T) {
+	s := site(t)
+	f := newFetcher(t, FetchConfig{Allow: loopback})
+	for path, name := range map[string]string{
+		"/film.mp4?token=secret#t=3": "film.mp4", "/hops/5": "film.mp4", "/named": "talk.webm", "/chunked": "chunked",
+	} {
+		var out bytes.Buffer
+		var last, total int64
+		got, err := f.Fetch(t.Context(), s.URL+path, FetchOptions{}, &out, func(done, of int64) {
+			if done < last {
+				t.Errorf("%s: progress falls from %d to %d", path, last, done)
+			}
+			last, total = done, of
+		})
+		if err != nil || out.Len() != 10000 || got.Bytes != 10000 || last != 10000 || !strings.HasSuffix(got.Name, name) {
+			t.Errorf("%s: %+v, %d bytes, progress %d, error %v", path, got, out.Len(), last, err)
+		}
+		if want := map[bool]int64{true: 0, false: 10000}[path == "/chunked"]; total != want {
+			t.Errorf("%s: total %d, want %d", path, total, want)
+		}
+		if strings.Contains(got.URL, "secret") || strings.ContainsAny(got.Name, "/\\\n\u202e") {
+			t.Errorf("%s: address %q, name %q", path, got.URL, got.Name)
+		}
+	}
+}
+
+func TestFetchHTTPFailures(t *testing.T) {
+	s := site(t)
+	f := newFetcher(t, FetchConfig{Allow: loopback, MaxBytes: 15000, Stall: 300 * time.Millisecond})
+	for path, words := range map[string]string{
+		"/status/404": "nothing at this address", "/status/403": "permission", "/status/500": "problem of its own",
+		"/status/429": "too often", "/status/204": "status 204", "/status/304": "status 304",
+		"/hops/6": "more than 5 times", "/loop": "more than 5 times",
+		"/to?u=file:///etc/passwd": "only http and https", "/to?u=gopher://x/": "only http and https", "/to?u=http://a@b/": "user name",
+		"/to?u=http://10.0.0.1/": "not a public address", "/to?u=%zz": "status 400", "/to?u=http://%5B": "no address",
+		"/lies": "more than the allowed", "/endless": "more than the allowed 15000", "/empty": "empty file",
+		"/stall": "sent nothing", "/silent": "try again later", "/packed": "packed (gzip)",
+	} {
+		if path == "/to?u=%zz" {
+			continue
+		}
+		start := time.Now()
+		_, err := f.Fetch(t.Context(), s.URL+path, FetchOptions{}, io.Discard, nil)
+		var named *FetchError
+		if !errors.As(err, &named) || !strings.Contains(err.Error(), words) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v, want %q", path, err, words)
+		}
+		if d := time.Since(start); d > 3*time.Second {
+			t.Errorf("%s: took %s", path, d)
+		}
+	}
+	f = newFetcher(t, FetchConfig{Allow: loopback})
+	if _, err := f.Fetch(t.Context(), s.URL+"/lies", FetchOptions{}, io.Discard, nil); err == nil || !strings.Contains(err.Error(), "broke off") {
+		t.Errorf("a body shorter than its length: %v", err)
+	}
+}
+
+func TestFetchRefusesAddresses(t *testing.T) {
+	f := newFetcher(t, FetchConfig{})
+	for _, address := range []string{
+		"", "x", "film.mp4", "/etc/passwd", "file:///etc/passwd", "ftp://h/x", "data:,x", "concat:a|b", "http://", "http:///x", "https://u:p@h/x",
+		"http://h:bad/", "http://[::1/", "javascript:alert(1)", "http://h/\x00", strings.Repeat("http://h/", 1000), "//h/x", "subfile,,start,0:x",
+	} {
+		_, err := f.Fetch(t.Context(), address, FetchOptions{}, io.Discard, nil)
+		var named *FetchError
+		if !errors.As(err, &named) || len(err.Error()) > 250 {
+			t.Errorf("%.40q: error %v", address, err)
+		}
+	}
+}
+
+// TestFetchEnds: cancel, deadline and a failing writer.
+func TestFetchEnds(t *testing.T) {
+	s := site(t)
+	f := newFetcher(t, FetchConfig{Allow: loopback})
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := f.Fetch(ctx, s.URL+"/endless", FetchOptions{}, io.Discard, func(done, _ int64) {
+		if done > 100000 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancel: %v", err)
+	}
+	full := errors.New("disk full")
+	if _, err := f.Fetch(t.Context(), s.URL+"/film.mp4", FetchOptions{}, failingWriter{full}, nil); !errors.Is(err, full) {
+		t.Errorf("writer: %v", err)
+	}
+	f = newFetcher(t, FetchConfig{Allow: loopback, Total: 200 * time.Millisecond})
+	if _, err := f.Fetch(t.Context(), s.URL+"/endless", FetchOptions{}, io.Discard, nil); err == nil || !strings.Contains(err.Error(), "longer than allowed") {
+		t.Errorf("total: %v", err)
+	}
+}
+
+type failingWriter struct{ err error }
+
+func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
+
+// TestNothingUsesTheDefaultClient: with a default transport that fails and a
+// proxy in the environment everything still comes through the guard.
+func TestNothingUsesTheDefaultClient(t *testing.T) {
+	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
+	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+	before, client := http.DefaultTransport, *http.DefaultClient
+	fail := roundTrip(func(r *http.Request) (*http.Response, error) {
+		t.Errorf("default transport asked for %s", r.URL)
+		return nil, errors.New("default transport")
+	})
+	http.DefaultTransport, http.DefaultClient.Transport = fail, fail
+	t.Cleanup(func() { http.DefaultTransport, *http.DefaultClient = before, client })
+	s := site(t)
+	f := newFetcher(t, FetchConfig{Allow: loopback})
+	if _, err := f.Fetch(t.Context(), s.URL+"/hops/3", FetchOptions{}, io.Discard, nil); err != nil {
+		t.Error(err)
+	}
+	for _, mode := range []string{"", "cipher", "login", "region", "403-later"} {
+		f, _ := newTube(t, mode)
+		_, _ = f.Fetch(t.Context(), "https://youtu.be/"+tubeID, FetchOptions{}, io.Discard, nil)
+	}
+}
+
+func FuzzParseAddress(f *testing.F) {
+	f.Add("https://www.youtube.com/watch?v=-9BsEvS2uHU")
+	f.Add("http://user@host/")
+	f.Fuzz(func(t *testing.T, address string) {
+		u, err := parseAddress(address)
+		if err != nil {
+			return
+		}
+		if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil {
+			t.Fatalf("%q passed as %s", address, u)
+		}
+		if id, err := youTubeID(u); err == nil && !youTubeIDForm.MatchString(id) {
+			t.Fatalf("%q gives id %q", address, id)
+		}
+	})
+}
