@@ -42,6 +42,21 @@ type Files interface {
 	SaveFrames(ctx context.Context, tenant, node string, frames []Picture) ([]tree.FrameRef, error)
 }
 
+// Plans keeps what planning a job found out between its tasks. Plan fails for
+// what is not stored.
+type Plans interface {
+	SavePlan(ctx context.Context, tenant, job string, data []byte) error
+	Plan(ctx context.Context, tenant, job string) ([]byte, error)
+}
+
+// Prober reads media files; Media does it in a child process.
+type Prober interface {
+	Probe(ctx context.Context, file *os.File, req MediaRequest) (MediaFacts, error)
+	Sample(ctx context.Context, file *os.File, req MediaRequest, sink SampleSink) error
+}
+
+var _ Prober = Media{}
+
 // Picture is one JPEG with its media time.
 type Picture struct {
 	JPEG          []byte

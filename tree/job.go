@@ -49,7 +49,8 @@ type Job struct {
 	Error    string        `json:"error,omitempty"`
 	Warnings []string      `json:"warnings,omitempty"`
 	Options  IngestOptions `json:"options"`
-	Plan     []Span        `json:"plan,omitempty"` // L1 stretches, once planned
+	Plan     []Span        `json:"plan,omitempty"`     // L1 stretches, once planned
+	Finished []int         `json:"finished,omitempty"` // indexes into Plan that are stored, ascending
 	Tries    int           `json:"tries"`
 	Created  time.Time     `json:"created"`
 	Updated  time.Time     `json:"updated"`
