@@ -7,8 +7,9 @@ import (
 	"sync"
 
 	"github.com/blevesearch/bleve/v2"
-	_ "github.com/blevesearch/bleve/v2/analysis/analyzer/custom" // the analyzer type used below registers itself
+	"github.com/blevesearch/bleve/v2/analysis/analyzer/custom"
 	"github.com/blevesearch/bleve/v2/analysis/analyzer/keyword"
+	"github.com/blevesearch/bleve/v2/analysis/tokenizer/whitespace"
 	"github.com/blevesearch/bleve/v2/mapping"
 	"github.com/blevesearch/bleve/v2/search/query"
 )
@@ -39,7 +40,7 @@ func NewKeyword() (*Keyword, error) {
 func keywordMapping() *mapping.IndexMappingImpl {
 	m := bleve.NewIndexMapping()
 	m.ScoringModel = "bm25"
-	if err := m.AddCustomAnalyzer("terms", map[string]any{"type": "custom", "tokenizer": "whitespace"}); err != nil {
+	if err := m.AddCustomAnalyzer("terms", map[string]any{"type": custom.Name, "tokenizer": whitespace.Name}); err != nil {
 		panic(err) // only a misspelt constant above fails
 	}
 	text, exact := bleve.NewTextFieldMapping(), bleve.NewTextFieldMapping()
