@@ -126,6 +126,9 @@ func TestChatModes(t *testing.T) {
 				strings.Contains(text, testKey) || strings.Contains(text, "\n") {
 				t.Errorf("sentence %q, want it to hold %q, the model and no key", text, c.words)
 			}
+			if noText := c.kind == model.KindRefused || strings.Contains(c.mode, "-content"); errors.Is(err, model.ErrNoText) != noText {
+				t.Errorf("no text at all: %v, want %v", !noText, noText)
+			}
 			if (strings.HasSuffix(c.mode, "-3") || strings.HasSuffix(c.mode, ":3")) && streamed == "" {
 				t.Error("the tokens before the failure were not handed over")
 			}

@@ -30,6 +30,11 @@ const (
 // ErrBudget is the cause of every error of KindBudget.
 var ErrBudget = errors.New("budget used up")
 
+// ErrNoText is the cause when a model did answer but without anything to use:
+// no text, only thoughts, a refusal, a filtered reply. Callers that can do
+// without the model go on; other errors mean that nothing would answer.
+var ErrNoText = errors.New("no text")
+
 // Error is the failure of a call. Its text is one sentence that names the
 // model, the reason and what to do; it never holds the key.
 type Error struct {

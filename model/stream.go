@@ -19,7 +19,7 @@ type rawStream interface{ RecvRaw() ([]byte, error) }
 // tail is how long usage may still come after the finish reason.
 const tail = 2 * time.Second
 
-var errThoughts = errors.New("only thoughts and no answer; allow it more tokens")
+var errThoughts = fmt.Errorf("only thoughts and no answer, so %w; allow it more tokens", ErrNoText)
 
 var errTail = errors.New("nothing came after the finish reason")
 
@@ -134,9 +134,9 @@ func (s *streamReader) complete() error {
 	}
 	switch {
 	case s.refusal != "":
-		return s.fail(KindRefused, s.refusal)
+		return s.client.fail(KindRefused, s.ex, s.refusal, ErrNoText)
 	case s.finish == "content_filter":
-		return s.fail(KindRefused, "content filter")
+		return s.client.fail(KindRefused, s.ex, "content filter", ErrNoText)
 	case s.finish != "stop" && s.finish != "length":
 		return s.fail(KindBadReply, fmt.Sprintf("finish reason %.40q", s.finish))
 	case s.out.spoiled:
@@ -146,7 +146,7 @@ func (s *streamReader) complete() error {
 	case s.thoughts > 0 || s.out.dropped > 0:
 		return s.client.fail(KindBadReply, s.ex, errThoughts.Error(), errThoughts)
 	}
-	return s.fail(KindBadReply, "no text")
+	return s.client.fail(KindBadReply, s.ex, ErrNoText.Error(), ErrNoText)
 }
 
 // reply is what came so far.

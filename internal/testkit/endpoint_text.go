@@ -21,7 +21,10 @@ func goodReply(c *Call) string {
 			return mustJSON(v)
 		}
 	}
-	if n := g.wanted(); n > 0 && asksArray.MatchString(c.System+"\n"+c.Prompt) {
+	if n := g.wanted(); n > 0 && asksArray.MatchString(g.orders) {
+		if field := asksField.FindStringSubmatch(g.orders); field != nil {
+			return mustJSON(map[string]any{field[1]: g.sentences(n)})
+		}
 		return mustJSON(g.sentences(n))
 	}
 	if ev := Evidence(c.Prompt); len(ev) > 0 {
@@ -32,9 +35,10 @@ func goodReply(c *Call) string {
 
 // writer makes texts out of a request's words and its hash.
 type writer struct {
-	c     *Call
-	seed  [32]byte
-	words []string
+	c      *Call
+	seed   [32]byte
+	words  []string // of the data, else of the whole prompt
+	orders string   // the prompt without its data
 }
 
 func newWriter(c *Call) *writer {
@@ -45,7 +49,12 @@ func newWriter(c *Call) *writer {
 	}
 	g := &writer{c: c}
 	h.Sum(g.seed[:0])
-	for _, w := range longWord.FindAllString(c.Prompt, -1) {
+	g.orders = data.ReplaceAllString(c.Prompt, "")
+	source := strings.Join(data.FindAllString(c.Prompt, -1), "\n")
+	if source == "" {
+		source = c.Prompt
+	}
+	for _, w := range longWord.FindAllString(source, -1) {
 		if w = strings.ToLower(w); !slices.Contains(g.words, w) && len(g.words) < 400 {
 			g.words = append(g.words, w)
 		}
@@ -58,6 +67,8 @@ func newWriter(c *Call) *writer {
 
 var (
 	longWord  = regexp.MustCompile(`\p{L}{5,}`)
+	data      = regexp.MustCompile(`(?s)<data>.*?(?:</data>|$)`)
+	asksField = regexp.MustCompile(`JSON object whose field "(\w+)" is an array`)
 	asksArray = regexp.MustCompile(`(?i)json\s+(array|list)|array of|list of \d+`)
 	wantedN   = regexp.MustCompile(`(?i)(?:exactly\s+)?(\d+)\s+(?:strings|texts|descriptions|elements|entries|items|sentences)`)
 )
@@ -80,9 +91,8 @@ func (g *writer) sentences(n int) []string {
 
 // wanted is the number of texts the prompt asks for, else that of its pictures.
 func (g *writer) wanted() int {
-	all := wantedN.FindAllStringSubmatch(g.c.System+"\n"+g.c.Prompt, -1)
-	if len(all) > 0 {
-		n, _ := strconv.Atoi(all[len(all)-1][1]) // the last wish counts
+	if wish := wantedN.FindStringSubmatch(g.orders); wish != nil {
+		n, _ := strconv.Atoi(wish[1])
 		return min(n, 1000)
 	}
 	return len(g.c.Images)
