@@ -46,6 +46,7 @@ func badWorker(how string, pipe io.Writer) int {
 		select {}
 	case "eat":
 		eat()
+		hang(out)
 	case "chatty":
 		for range 100_000 {
 			_, _ = io.WriteString(os.Stderr, strings.Repeat("x", 1000))
@@ -68,7 +69,7 @@ func hang(out *mediaWriter) {
 
 func eat() {
 	var all [][]byte
-	for range 4000 {
+	for range 1000 {
 		b := make([]byte, 1<<20)
 		for i := 0; i < len(b); i += 4096 {
 			b[i] = 1
@@ -114,12 +115,12 @@ func TestMediaBadWorkers(t *testing.T) {
 		"badtimes": "something unreadable",
 		"nothing":  "",
 		"hang":     "got stuck",
-		"eat":      "more than the 64 MB",
+		"eat":      "more than the 160 MB",
 		"chatty":   "broke on this file",
 	} {
 		t.Run(how, func(t *testing.T) {
 			m, file := badMedia(t, how)
-			m.Memory, m.Stall = 64<<20, time.Second
+			m.Memory, m.Stall = 160<<20, time.Second
 			err := m.Sample(t.Context(), file, MediaRequest{}, SampleSink{Frame: func(MediaFrame) error { return nil }})
 			var refused *MediaError
 			if want == "" && err == nil {

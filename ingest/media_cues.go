@@ -34,8 +34,8 @@ func mediaCue(codec string, data []byte) (c tree.Cue) {
 		n := min(int(binary.BigEndian.Uint16(data)), len(data)-2)
 		c.Text = stripMediaTags(strings.ToValidUTF8(string(data[2:2+n]), "\uFFFD"))
 	}
-	c.Text = strings.Join(strings.Fields(c.Text), " ")
 	cleanMediaText(&c.Text)
+	c.Text = strings.Join(strings.Fields(c.Text), " ")
 	cleanMediaText(&c.Speaker)
 	return c
 }

@@ -11,7 +11,7 @@ static const AVRational US = {1, 1000000};
 int rt_read(RtReader *r, AVPacket *pkt);
 
 int rt_decoder(RtDecoder *d, RtReader *r, AVCodecContext *cc, int stream) {
-  *d = (RtDecoder){.r = r, .cc = cc, .stream = stream};
+  *d = (RtDecoder){.r = r, .cc = cc, .stream = stream, .first_dts = INT64_MIN};
   for (int i = 0; i < RT_RING; i++)
     if (!(d->ring[i] = av_packet_alloc()))
       return AVERROR(ENOMEM);
@@ -89,6 +89,8 @@ static int feed(RtDecoder *d) {
     return avcodec_send_packet(d->cc, NULL);
   }
   AVPacket *p = d->ring[d->head];
+  if (!d->decoded && d->first_dts == INT64_MIN && (p->flags & AV_PKT_FLAG_KEY) && p->pts == AV_NOPTS_VALUE && p->dts != AV_NOPTS_VALUE)
+    d->first_dts = av_rescale_q(p->dts, d->r->fc->streams[d->stream]->time_base, US);
   int drop = unwanted(d, p);
   d->cc->skip_frame = drop ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
   d->skipped += drop;
@@ -107,36 +109,52 @@ static int feed(RtDecoder *d) {
   return ret;
 }
 
-// A picture is looked at on a grid of at most about 128 x 72 points.
+typedef struct {
+  const uint8_t *data;
+  ptrdiff_t line;
+  int step, sx, sy, w, h; // step of a value, of the grid, and the plane's size
+} Grid;
+
+// count adds the plane's grid points to bins of 2^bits values. A value is
+// shared between its bin and the next one, so a slow fade moves the histogram
+// slowly. Returns the weight of all points.
+static uint32_t count(const Grid *g, int shift, int depth, int bits, int bins, uint32_t *n) {
+  uint32_t all = 0, mask = (1 << bits) - 1;
+  int wide = depth + shift > 8, down = depth > 8 ? depth - 8 : 0;
+  for (int y = g->sy / 2; y < g->h; y += g->sy) {
+    const uint8_t *row = g->data + y * g->line;
+    for (int x = g->sx / 2; x < g->w; x += g->sx) {
+      const uint8_t *at = row + (ptrdiff_t)x * g->step;
+      uint32_t v = wide ? ((at[0] | at[1] << 8) >> shift >> down) & 255 : at[0] >> shift;
+      uint32_t b = v >> bits, part = v & mask;
+      n[b] += mask + 1 - part;
+      n[b + 1 < (uint32_t)bins ? b + 1 : b] += part;
+      all += mask + 1;
+    }
+  }
+  return all;
+}
+
+// histogram looks at a grid of about 128 x 72 points of each plane.
 static void histogram(const AVFrame *f, float *hist) {
   const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(f->format);
-  uint32_t n[RT_BINS] = {0}, points = 0;
   memset(hist, 0, RT_BINS * sizeof *hist);
   if (!desc || (desc->flags & (AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_FLOAT | AV_PIX_FMT_FLAG_BE)))
     return;
-  int pal = !!(desc->flags & AV_PIX_FMT_FLAG_PAL), comps = desc->nb_components >= 3 ? 3 : 1;
-  int sx = FFMAX(1, f->width / 128), sy = FFMAX(1, f->height / 72);
-  for (int y = sy / 2; y < f->height; y += sy)
-    for (int x = sx / 2; x < f->width; x += sx) {
-      int v[3] = {0, 128, 128};
-      if (pal) {
-        uint32_t rgb = ((const uint32_t *)f->data[1])[f->data[0][(ptrdiff_t)y * f->linesize[0] + x]];
-        v[0] = rgb >> 8 & 255, v[1] = rgb & 255, v[2] = rgb >> 16 & 255;
-      } else
-        for (int c = 0; c < comps; c++) {
-          const AVComponentDescriptor *cd = &desc->comp[c];
-          int chroma = (c == 1 || c == 2) && !(desc->flags & AV_PIX_FMT_FLAG_RGB);
-          int px = chroma ? x >> desc->log2_chroma_w : x, py = chroma ? y >> desc->log2_chroma_h : y;
-          const uint8_t *at = f->data[cd->plane] + (ptrdiff_t)py * f->linesize[cd->plane] + (ptrdiff_t)px * cd->step + cd->offset;
-          int raw = cd->depth + cd->shift > 8 ? at[0] | at[1] << 8 : at[0];
-          raw >>= cd->shift;
-          v[c] = (cd->depth > 8 ? raw >> (cd->depth - 8) : raw) & 255;
-        }
-      n[v[0] >> 3]++, n[32 + (v[1] >> 4)]++, n[48 + (v[2] >> 4)]++;
-      points++;
-    }
-  for (int i = 0; points && i < RT_BINS; i++)
-    hist[i] = (float)n[i] / points;
+  int pal = !!(desc->flags & AV_PIX_FMT_FLAG_PAL), comps = desc->nb_components >= 3 ? 3 : 1, at = 0;
+  for (int c = 0; c < comps; c++) {
+    const AVComponentDescriptor *cd = &desc->comp[c];
+    int chroma = c > 0 && !(desc->flags & AV_PIX_FMT_FLAG_RGB), bins = c ? RT_BINS / 4 : RT_BINS / 2;
+    uint32_t n[RT_BINS] = {0};
+    Grid g = {f->data[cd->plane] + cd->offset, f->linesize[cd->plane], cd->step, 1, 1,
+              chroma ? AV_CEIL_RSHIFT(f->width, desc->log2_chroma_w) : f->width,
+              chroma ? AV_CEIL_RSHIFT(f->height, desc->log2_chroma_h) : f->height};
+    g.sx = FFMAX(1, g.w / 128), g.sy = FFMAX(1, g.h / 72);
+    uint32_t all = count(&g, pal ? 0 : cd->shift, pal ? 8 : cd->depth, c ? 4 : 3, bins, n);
+    for (int i = 0; all && i < bins; i++)
+      hist[at + i] = (float)n[i] / all;
+    at += bins;
+  }
 }
 
 static void describe(RtDecoder *d, AVFrame *f, RtFrame *o) {

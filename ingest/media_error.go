@@ -11,7 +11,7 @@ type MediaError struct {
 // Error is the reason.
 func (e *MediaError) Error() string { return e.Reason }
 
-func refuse(format string, args ...any) *MediaError {
+func refuseMedia(format string, args ...any) *MediaError {
 	return &MediaError{Reason: fmt.Sprintf(format, args...)}
 }
 

@@ -65,14 +65,14 @@ func (m *mediaProbe) kind(f *MediaFacts, file mediaFile) error {
 	}
 	switch {
 	case m.video < 0 && m.audio < 0:
-		return refuse("There is nothing to play in this file: it holds no video and no audio stream; check that it was exported completely.")
+		return refuseMedia("There is nothing to play in this file: it holds no video and no audio stream; check that it was exported completely.")
 	case pictures > 0 && m.streams[m.video].Usable:
 		f.Kind = tree.KindVideo
 		if file.Image {
 			f.Kind = tree.KindImage
 		}
 	case pictures > 0 && sounds == 0:
-		return refuse("The pictures of this video are coded as %q, which is not accepted here; convert it to H.264 and try again.", m.streams[m.video].Codec)
+		return refuseMedia("The pictures of this video are coded as %q, which is not accepted here; convert it to H.264 and try again.", m.streams[m.video].Codec)
 	case pictures > 0:
 		f.Kind = tree.KindAudio
 		f.Warnings = append(f.Warnings, fmt.Sprintf("The pictures are coded as %q, which is not accepted here, so only the sound is used.", m.streams[m.video].Codec))
@@ -82,9 +82,9 @@ func (m *mediaProbe) kind(f *MediaFacts, file mediaFile) error {
 	case sounds > 0:
 		f.Kind = tree.KindAudio
 	case m.video >= 0:
-		return refuse("There are no pictures in this video: its header declares them but no frame follows; the recording or export probably broke off, make it again.")
+		return refuseMedia("There are no pictures in this video: its header declares them but no frame follows; the recording or export probably broke off, make it again.")
 	default:
-		return refuse("There is no audio in this file: its header declares a stream but no sample follows; record or export it again.")
+		return refuseMedia("There is no audio in this file: its header declares a stream but no sample follows; record or export it again.")
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func (m *mediaProbe) partial(f *MediaFacts, file mediaFile) {
 	}
 	if !file.Lies && !file.Image && file.HeaderEndUS > 0 {
 		claimed := roundMS(file.HeaderEndUS)
-		missing = missing || claimed > f.DurationMS+max(2000, f.DurationMS/20)
+		missing = missing || claimed > f.DurationMS+max(500, f.DurationMS/50)
 	}
 	if missing {
 		f.Partial = true

@@ -44,6 +44,7 @@ type nativeInput struct {
 func (j *mediaJob) native(ctx context.Context) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	defer runtime.KeepAlive(j.file) // C reads the bare descriptor
 	astiav.SetLogLevel(astiav.LogLevelError)
 	in, err := j.open()
 	if err != nil {
@@ -75,7 +76,7 @@ func (j *mediaJob) open() (*nativeInput, error) {
 	in := &nativeInput{fc: fc, c: formatOf(fc), format: fc.InputFormat().Name()}
 	if C.rt_find_info(in.c, C.int64_t(j.req.MaxPixels)) < 0 && fc.NbStreams() == 0 {
 		in.close()
-		return nil, refuse("There is nothing to play in this file: it holds no video and no audio stream; check that it was exported completely.")
+		return nil, refuseMedia("There is nothing to play in this file: it holds no video and no audio stream; check that it was exported completely.")
 	}
 	in.reader = (*C.RtReader)(C.calloc(1, C.sizeof_RtReader))
 	C.rt_reader(in.reader, in.c)
@@ -100,13 +101,13 @@ func (j *mediaJob) unreadable(err error) error {
 	boxes := readMediaBoxes(j.file, j.size)
 	switch {
 	case boxes.mp4 && !boxes.moov:
-		return refuse("This MP4 file is incomplete: its index (moov) is missing, so the recording or upload broke off; record it again or upload the whole file.")
+		return refuseMedia("This MP4 file is incomplete: its index (moov) is missing, so the recording or upload broke off; record it again or upload the whole file.")
 	case boxes.mp4:
-		return refuse("This MP4 file is damaged: its index cannot be read (%v); convert or export it again.", err)
+		return refuseMedia("This MP4 file is damaged: its index cannot be read (%v); convert or export it again.", err)
 	case errors.Is(err, astiav.Error(-int(syscall.EINVAL))): // found a format that is not on the list
-		return refuse("This kind of file is not accepted here; convert it to MP4, MKV, WebM, MP3 or WAV and hand it over again.")
+		return refuseMedia("This kind of file is not accepted here; convert it to MP4, MKV, WebM, MP3 or WAV and hand it over again.")
 	}
-	return refuse("This file is not a video or audio format that is known here; check that it is the right file, or convert it to MP4, MKV, WebM, MP3 or WAV.")
+	return refuseMedia("This file is not a video or audio format that is known here; check that it is the right file, or convert it to MP4, MKV, WebM, MP3 or WAV.")
 }
 
 func (in *nativeInput) readStreams() {
@@ -182,4 +183,17 @@ func formatOf(fc *astiav.FormatContext) *C.AVFormatContext {
 
 func codecOf(cc *astiav.CodecContext) *C.AVCodecContext {
 	return (*C.AVCodecContext)(*(*unsafe.Pointer)(unsafe.Pointer(cc)))
+}
+
+// bindingLayout checks that layout on objects whose fields can be set from both sides.
+func bindingLayout() error {
+	fc, cc := astiav.AllocFormatContext(), astiav.AllocCodecContext(astiav.FindDecoderByName("h264"))
+	defer fc.Free()
+	defer cc.Free()
+	fc.SetStrictStdCompliance(astiav.StrictStdCompliance(-1))
+	cc.SetWidth(4321)
+	if formatOf(fc).strict_std_compliance != -1 || codecOf(cc).width != 4321 {
+		return errors.New("the binding's structs no longer begin with their C object")
+	}
+	return nil
 }

@@ -57,6 +57,7 @@ typedef struct {
   int head, len, eof, draining, errors;
   int64_t sent[RT_RING]; // times of packets already given to the decoder
   int nsent;
+  int64_t first_dts; // of the first packet when it has no pts, else INT64_MIN
   int64_t decoded, skipped;
 } RtDecoder;
 

@@ -26,7 +26,7 @@ func (j *mediaJob) probe(ctx context.Context, in *nativeInput) error {
 		return err
 	}
 	if what := checkMediaFacts(&facts); what != "" {
-		return refuse("This file claims impossible things (%s), so nothing was taken from it; it is probably damaged, convert it and try again.", what)
+		return refuseMedia("This file claims impossible things (%s), so nothing was taken from it; it is probably damaged, convert it and try again.", what)
 	}
 	return j.out.sendJSON(mediaMsgFacts, facts)
 }
@@ -66,6 +66,23 @@ func (j *mediaJob) scan(ctx context.Context, in *nativeInput, add func(*mediaPac
 			return err
 		}
 	}
+}
+
+// skip reads n packets and drops them.
+func (j *mediaJob) skip(ctx context.Context, in *nativeInput, n int64) error {
+	pkt := C.av_packet_alloc()
+	defer C.av_packet_free(&pkt)
+	batch := make([]C.RtPacket, 512)
+	var none [C.RT_STREAMS]C.uint8_t
+	for n > 0 && ctx.Err() == nil {
+		got := int64(C.rt_scan(in.reader, pkt, &batch[0], C.int(min(n, int64(len(batch)))), &none[0]))
+		if batch[got-1].stream < 0 {
+			break
+		}
+		n -= got
+		j.progress(in)
+	}
+	return ctx.Err()
 }
 
 func (j *mediaJob) progress(in *nativeInput) {

@@ -3,6 +3,7 @@
 package ingest
 
 /*
+#include <errno.h>
 #include <stdlib.h>
 #include "media_native.h"
 */
@@ -23,6 +24,7 @@ type nativeSampler struct {
 	job     *mediaJob
 	in      *nativeInput
 	video   int
+	whole   bool  // no way in but from the start
 	zero    int64 // microseconds on the container's clock
 	cc      *astiav.CodecContext
 	dec     *C.RtDecoder
@@ -33,6 +35,7 @@ type nativeSampler struct {
 	heldInf C.RtFrame
 	have    bool
 	lastUS  int64
+	delay   int64 // of formats that keep decode times only
 	frames  int64
 }
 
@@ -41,10 +44,10 @@ func (j *mediaJob) sample(ctx context.Context, in *nativeInput) error {
 	s := &nativeSampler{job: j, in: in}
 	var err error
 	if s.video, _ = chooseMedia(in.streams, j.req.AudioTrack); s.video < 0 {
-		return refuse("There are no pictures in this file, only sound; ask for its transcript instead.")
+		return refuseMedia("There are no pictures in this file, only sound; ask for its transcript instead.")
 	}
 	if !in.streams[s.video].Usable {
-		return refuse("The pictures of this video are coded as %q, which is not accepted here; convert it to H.264 and try again.", in.streams[s.video].Codec)
+		return refuseMedia("The pictures of this video are coded as %q, which is not accepted here; convert it to H.264 and try again.", in.streams[s.video].Codec)
 	}
 	if err := s.start(ctx); err != nil {
 		return err
@@ -52,7 +55,7 @@ func (j *mediaJob) sample(ctx context.Context, in *nativeInput) error {
 	defer func() { s.close() }()
 	err = s.run(ctx)
 	if err == nil && s.frames == 0 && j.req.FromMS == 0 {
-		return refuse("No picture of this video could be decoded; the file is probably damaged, convert it and try again.")
+		return refuseMedia("No picture of this video could be decoded; the file is probably damaged, convert it and try again.")
 	}
 	return err
 }
@@ -69,7 +72,7 @@ func (s *nativeSampler) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.zero = zero.us()
+	s.zero, s.whole = zero.us(), zero.noPTS
 	s.plan = newFramePlan(s.job.req, s.in.streams[s.video].intervalUS())
 	s.shots = shotDetector{emit: s.sendShot}
 	if s.plan.from > 0 {
@@ -83,8 +86,9 @@ func (s *nativeSampler) start(ctx context.Context) error {
 // rewind opens the input again at the key frame before the stretch.
 func (s *nativeSampler) rewind(ctx context.Context) error {
 	skip := int64(0)
-	seek := s.plan.from > 0 && seekable(s.in.format)
-	if s.plan.from > 0 && !seek {
+	inside := s.plan.from > 0 && !s.whole
+	seek := inside && seekable(s.in.format)
+	if inside && !seek {
 		var err error
 		if skip, err = s.countTo(ctx); err != nil {
 			return err
@@ -100,11 +104,7 @@ func (s *nativeSampler) rewind(ctx context.Context) error {
 		}
 		return nil
 	}
-	n := int64(0)
-	if skip == 0 {
-		return nil
-	}
-	return s.job.scan(ctx, s.in, func(*mediaPacket) bool { n++; return n < skip })
+	return s.job.skip(ctx, s.in, skip)
 }
 
 // seekable tells formats with an index of their own. The others are read from
@@ -126,8 +126,8 @@ func (s *nativeSampler) countTo(ctx context.Context) (int64, error) {
 			} else if p.Key && at != mediaNone {
 				return false
 			}
-			n++
 		}
+		n++
 		return true
 	})
 	return skip, err
@@ -163,7 +163,7 @@ func (s *nativeSampler) openDecoder() error {
 	}
 	defer opts.Free()
 	if err := s.cc.Open(codec, opts); err != nil {
-		return refuse("The pictures of this video (%s) cannot be decoded: %v; convert it to H.264 and try again.", s.in.streams[s.video].Codec, err)
+		return refuseMedia("The pictures of this video (%s) cannot be decoded: %v; convert it to H.264 and try again.", s.in.streams[s.video].Codec, err)
 	}
 	s.dec = (*C.RtDecoder)(C.calloc(1, C.sizeof_RtDecoder))
 	if C.rt_decoder(s.dec, s.in.reader, codecOf(s.cc), C.int(s.video)) < 0 {
@@ -189,7 +189,11 @@ func (s *nativeSampler) run(ctx context.Context) error {
 	first, retried := true, false
 	for !s.plan.done() {
 		var inf C.RtFrame
-		if C.rt_next(s.dec, (*C.AVFrame)(next.UnsafePointer()), &inf) < 0 {
+		switch C.rt_next(s.dec, (*C.AVFrame)(next.UnsafePointer()), &inf) {
+		case 0:
+		case -C.ENOMEM:
+			return refuseMedia("Decoding this video needs more memory than a media worker may use; convert it to a smaller picture size.")
+		default:
 			return s.finish()
 		}
 		s.job.progress(s.in)
@@ -217,7 +221,11 @@ func (s *nativeSampler) run(ctx context.Context) error {
 // or falling time becomes the usual step after the frame before.
 func (s *nativeSampler) time(inf *C.RtFrame) int64 {
 	step := s.in.streams[s.video].intervalUS()
-	us := int64(inf.us) - s.zero
+	if !s.have && int64(s.dec.first_dts) != mediaNone && int64(inf.us) != mediaNone {
+		// Without display times frames come late by the decoder's delay.
+		s.delay = int64(inf.us - s.dec.first_dts)
+	}
+	us := int64(inf.us) - s.zero - s.delay
 	switch {
 	case int64(inf.us) == mediaNone && !s.have:
 		us = 0

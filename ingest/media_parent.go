@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -225,18 +226,18 @@ func (c *mediaChild) explain(ctx context.Context, err error) error {
 	switch {
 	case err == nil || errors.As(err, &refused):
 		return err
-	case c.fat.Load():
-		return refuse("This file needs more than the %d MB of memory a media worker may use; convert it to a smaller picture size or raise the limit.", c.limit>>20)
+	case c.fat.Load() || strings.Contains(c.stderr.String(), "out of memory"): // the watch, or the hard wall
+		return refuseMedia("This file needs more than the %d MB of memory a media worker may use; convert it to a smaller picture size or raise the limit.", c.limit>>20)
 	case errors.Is(context.Cause(ctx), errMediaTimeout):
-		return refuse("Reading this file took longer than the time limit, so it was stopped; raise the limit or hand over a shorter part.")
+		return refuseMedia("Reading this file took longer than the time limit, so it was stopped; raise the limit or hand over a shorter part.")
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return refuse("Reading this file got stuck and was stopped; the file is probably damaged, convert it and try again.")
+		return refuseMedia("Reading this file got stuck and was stopped; the file is probably damaged, convert it and try again.")
 	case errors.Is(err, io.EOF):
-		return refuse("The media worker broke on this file (%s), so nothing was taken from it; the file is probably damaged, convert it and try again.", c.cmd.ProcessState)
+		return refuseMedia("The media worker broke on this file (%s), so nothing was taken from it; the file is probably damaged, convert it and try again.", c.cmd.ProcessState)
 	case errors.Is(err, errMediaGarbage):
-		return refuse("The media worker broke on this file (%v), so nothing was taken from it; the file is probably damaged, convert it and try again.", err)
+		return refuseMedia("The media worker broke on this file (%v), so nothing was taken from it; the file is probably damaged, convert it and try again.", err)
 	}
 	return err
 }

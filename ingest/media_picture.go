@@ -58,6 +58,7 @@ func (m *pictureMaker) picture(f *astiav.Frame, inf *C.RtFrame) (MediaFrame, err
 	}
 	m.pts++
 	f.SetPts(m.pts)
+	f.SetSampleAspectRatio(astiav.NewRational(1, 1)) // as the graph was told, else it is set up anew for every frame
 	if err := m.src.BuffersrcAddFrame(f, astiav.NewBuffersrcFlags(astiav.BuffersrcFlagKeepRef)); err != nil {
 		return MediaFrame{}, fmt.Errorf("scale a frame: %w", err)
 	}
@@ -178,7 +179,7 @@ func (m *pictureMaker) openEncoder(w, h int) error {
 	m.enc.SetHeight(h)
 	m.enc.SetPixelFormat(astiav.PixelFormatYuvj420P)
 	m.enc.SetTimeBase(astiav.NewRational(1, 1000))
-	opts, err := dictionary("flags", "+qscale", "global_quality", fmt.Sprint(118*m.req.Quality), "threads", "1")
+	opts, err := dictionary("flags", "+qscale", "global_quality", fmt.Sprint(118*m.req.Quality), "threads", "1", "huffman", "default")
 	if err != nil {
 		return err
 	}

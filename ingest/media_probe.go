@@ -113,6 +113,7 @@ type mediaZero struct {
 	key          int64 // first key frame
 	keyShown     bool
 	seenKey      bool
+	noPTS        bool  // frames are stored with decode times only
 	frame        int64 // earliest shown frame
 	sample       int64 // earliest heard sample
 }
@@ -133,7 +134,7 @@ func (z *mediaZero) add(p *mediaPacket) {
 	switch p.Stream {
 	case z.video:
 		if p.Key && !z.seenKey {
-			z.seenKey, z.key, z.keyShown = true, p.at(), !p.Discard
+			z.seenKey, z.key, z.keyShown, z.noPTS = true, p.at(), !p.Discard, p.PTS == mediaNone
 		}
 		if !p.Discard {
 			earliest(&z.frame, p.at())
@@ -237,11 +238,11 @@ func (m *mediaProbe) add(p *mediaPacket) {
 	}
 }
 
-const maxCueBytes = 8 << 20
+const maxMediaCueBytes = 8 << 20
 
 func (m *mediaProbe) addCue(p *mediaPacket, at int64) {
 	c := mediaCue(m.streams[p.Stream].Codec, p.Data)
-	if c.Text == "" || len(m.cues[p.Stream]) >= maxMediaCues/4 || m.cueBytes > maxCueBytes {
+	if c.Text == "" || len(m.cues[p.Stream]) >= maxMediaCues/4 || m.cueBytes > maxMediaCueBytes {
 		return
 	}
 	m.cueBytes += len(c.Text) + len(c.Speaker) + 50

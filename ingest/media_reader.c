@@ -110,7 +110,13 @@ void rt_stream(AVFormatContext *fc, int i, RtStream *o) {
   };
 }
 
-int64_t rt_end_us(AVFormatContext *fc) { return fc->duration == AV_NOPTS_VALUE ? 0 : fc->duration; }
+// rt_end_us is the duration the header claims; guesses from a bit rate or from
+// the last packets do not count.
+int64_t rt_end_us(AVFormatContext *fc) {
+  if (fc->duration == AV_NOPTS_VALUE || fc->duration_estimation_method != AVFMT_DURATION_FROM_STREAM || !!(fc->iformat->flags & AVFMT_TS_DISCONT))
+    return 0;
+  return fc->duration;
+}
 
 int rt_chapter(AVFormatContext *fc, int i, int64_t *start, int64_t *end, AVDictionary **metadata) {
   if (i < 0 || (unsigned)i >= fc->nb_chapters)

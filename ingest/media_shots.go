@@ -8,7 +8,7 @@ const (
 	shotBinsY     = 32
 	shotBinsC     = 16
 	shotBins      = shotBinsY + 2*shotBinsC
-	shotFloor     = 0.16 // histogram distance, 0..1
+	shotFloor     = 0.14 // histogram distance, 0..1
 	shotRatio     = 3.0
 	shotWindow    = 3 // neighbours looked at on each side
 	shotMinLength = 500_000
@@ -47,14 +47,28 @@ type shotDetector struct {
 	steps []shotStep // at most 2*shotWindow+1
 }
 
+// smooth spreads every bin over its neighbours, so a change of light by a few
+// steps is a small distance.
+func (h *shotHist) smooth() (out shotHist) {
+	for _, part := range [][2]int{{0, shotBinsY}, {shotBinsY, shotBinsY + shotBinsC}, {shotBinsY + shotBinsC, shotBins}} {
+		for i := part[0]; i < part[1]; i++ {
+			out[i] += h[i] / 2
+			out[max(i-1, part[0])] += h[i] / 4
+			out[min(i+1, part[1]-1)] += h[i] / 4
+		}
+	}
+	return out
+}
+
 // add takes the next frame. Times must rise.
-func (d *shotDetector) add(us int64, h *shotHist) error {
+func (d *shotDetector) add(us int64, raw *shotHist) error {
+	h := raw.smooth()
 	if !d.any {
-		d.any, d.prev = true, *h
+		d.any, d.prev = true, h
 		return nil
 	}
-	d.steps = append(d.steps, shotStep{us, d.prev.distance(h)})
-	d.prev = *h
+	d.steps = append(d.steps, shotStep{us, d.prev.distance(&h)})
+	d.prev = h
 	if len(d.steps) > 2*shotWindow+1 {
 		d.steps = d.steps[1:]
 	}

@@ -23,9 +23,9 @@ func sniffMedia(r io.ReaderAt, size, maxPixels int64) error {
 	head = head[:n]
 	switch {
 	case size == 0 || n == 0:
-		return refuse("This file is empty (0 bytes); copy or download it again and hand it over once it is complete.")
+		return refuseMedia("This file is empty (0 bytes); copy or download it again and hand it over once it is complete.")
 	case n < 12:
-		return refuse("This file holds only %d bytes, too few for any video or recording; copy or download it again.", size)
+		return refuseMedia("This file holds only %d bytes, too few for any video or recording; copy or download it again.", size)
 	}
 	if err := sniffText(head); err != nil {
 		return err
@@ -48,19 +48,19 @@ func sniffText(head []byte) error {
 	isSVG := has("<svg") || has("<?xml", "<!--", "<!doctype svg") && bytes.Contains(lower, []byte("<svg"))
 	switch {
 	case isSVG:
-		return refuse("This file is an SVG drawing, not a video, and drawings may load other files; export it as PNG or hand over a video.")
+		return refuseMedia("This file is an SVG drawing, not a video, and drawings may load other files; export it as PNG or hand over a video.")
 	case has("<!doctype html", "<html", "<head", "<body", "<script", "<title"):
-		return refuse("This file is an HTML page, not a video: the download probably gave an error page; download it again.")
+		return refuseMedia("This file is an HTML page, not a video: the download probably gave an error page; download it again.")
 	case has("#extm3u", "ffconcat", "[playlist]", "<asx", "<mpd", "[reference]") || has("<?xml") && (bytes.Contains(lower, []byte("<mpd")) || bytes.Contains(lower, []byte("<playlist"))):
-		return refuse("This file is a playlist that points at other files, which are never opened; hand over the video itself or its address.")
+		return refuseMedia("This file is a playlist that points at other files, which are never opened; hand over the video itself or its address.")
 	case has("<?xml"):
-		return refuse("This file is an XML text, not a video; hand over the video itself.")
+		return refuseMedia("This file is an XML text, not a video; hand over the video itself.")
 	case has("%pdf-"):
-		return refuse("This file is a PDF document, not a video; hand it over as a document.")
+		return refuseMedia("This file is a PDF document, not a video; hand it over as a document.")
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
-		return refuse("This file is a ZIP archive or an office document, not a video; unpack it first and hand over what is inside.")
+		return refuseMedia("This file is a ZIP archive or an office document, not a video; unpack it first and hand over what is inside.")
 	case bytes.HasPrefix(head, []byte("\x7fELF")) || bytes.HasPrefix(head, []byte("MZ")):
-		return refuse("This file is a program, not a video; hand over a video or a recording.")
+		return refuseMedia("This file is a program, not a video; hand over a video or a recording.")
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func sniffPixels(r io.ReaderAt, head []byte, size, maxPixels int64) error {
 
 func checkPixels(w, h int, maxPixels int64) error {
 	if int64(w)*int64(h) > maxPixels {
-		return refuse("The pictures of this file are %dx%d pixels, more than the limit of %d million; scale it down or raise the limit.", w, h, maxPixels/1_000_000)
+		return refuseMedia("The pictures of this file are %dx%d pixels, more than the limit of %d million; scale it down or raise the limit.", w, h, maxPixels/1_000_000)
 	}
 	return nil
 }
