@@ -38,7 +38,7 @@ func sameCues(t *testing.T, got, want []tree.Cue) {
 
 // The facts of the odd corpus: the same two cues whatever the encoding, line
 // ends and mark-up.
-func TestOddSubtitles(t *testing.T) {
+func TestOddSubtitleFiles(t *testing.T) {
 	plain := []tree.Cue{cue(500, 1500, "", "Hello world"), cue(2000, 3000, "", "Zweite Zeile: für Ünïcode")}
 	cases := []struct {
 		file, format, encoding string

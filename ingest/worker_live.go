@@ -1,0 +1,133 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/reeltree/reeltree/tree"
+)
+
+// live is what this process knows about a job it works on: how to stop it, and
+// how far it is. Several stretches of one job may run at once.
+type live struct {
+	stop  context.Context //nolint:containedctx // the job's own end, not a call's context
+	end   context.CancelCauseFunc
+	mu    sync.Mutex
+	total int64 // weight of the whole job
+	seen  map[string]bool
+	done  int64 // weight of the finished clips
+	fresh int64 // of those finished in this process
+	spans []tree.Span
+	start time.Time
+	calls tree.Calls
+	held  int // calls reserved by describer calls that run
+}
+
+// track gives the live state of a job, made at its first task here.
+func (w *Worker) track(job tree.Job) *live {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := job.Tenant + "\x00" + job.ID
+	l := w.live[key]
+	if l == nil {
+		l = &live{seen: map[string]bool{}, start: w.now()}
+		l.stop, l.end = context.WithCancelCause(context.Background())
+		if w.live == nil {
+			w.live = map[string]*live{}
+		}
+		w.live[key] = l
+	}
+	return l
+}
+
+// drop forgets a job that has ended and stops what still runs of it here.
+func (w *Worker) drop(job tree.Job) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := job.Tenant + "\x00" + job.ID
+	if l := w.live[key]; l != nil {
+		l.end(errStopped)
+		delete(w.live, key)
+	}
+}
+
+func (l *live) ctx() context.Context { return l.stop }
+
+// enter gives a context that ends with ctx or with the job.
+func (l *live) enter(ctx context.Context) (context.Context, func()) {
+	inner, cancel := context.WithCancelCause(ctx)
+	unhook := context.AfterFunc(l.stop, func() { cancel(context.Cause(l.stop)) })
+	return inner, func() { unhook(); cancel(nil) }
+}
+
+// size sets the weight of the whole job once it is known.
+func (l *live) size(total int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.total = total
+}
+
+// add counts a finished clip once; fresh ones were made in this process.
+func (l *live) add(n *tree.Node, fresh bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.seen[n.ID] {
+		return
+	}
+	l.seen[n.ID] = true
+	weight := clipWeight(n)
+	l.done += weight
+	if fresh {
+		l.fresh += weight
+	} else {
+		l.calls = l.calls.Add(n.Calls)
+	}
+	l.spans = append(l.spans, n.Span)
+}
+
+// progress is where the job stands now.
+func (l *live) progress(stage string, now time.Time) tree.Progress {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := tree.Progress{
+		Stage: stage, Done: min(l.done, l.total), Total: l.total,
+		Calls: l.calls.Total(), Tokens: l.calls.TokensIn + l.calls.TokensOut, Ready: l.ready(),
+	}
+	if l.fresh > 0 && l.total > l.done {
+		p.ETAMS = int64(float64(now.Sub(l.start).Milliseconds()) * float64(l.total-l.done) / float64(l.fresh))
+	}
+	return p
+}
+
+// ready is the media span from the beginning that is finished without holes.
+func (l *live) ready() tree.Span {
+	slices.SortFunc(l.spans, func(a, b tree.Span) int { return cmp.Compare(a.StartMS, b.StartMS) })
+	var r tree.Span
+	for i, s := range l.spans {
+		switch {
+		case s.Unit != tree.UnitMS:
+			return tree.Span{}
+		case i == 0:
+			r = s
+		case s.StartMS > r.EndMS:
+			return r
+		default:
+			r.EndMS = max(r.EndMS, s.EndMS)
+		}
+	}
+	return r
+}
+
+// clipWeight measures a clip for progress: milliseconds of media, characters
+// of a document.
+func clipWeight(n *tree.Node) int64 {
+	if n.Span.Unit == tree.UnitMS {
+		return n.Span.Duration()
+	}
+	sum := int64(0)
+	n.Leaves(func(l *tree.Node) { sum += int64(l.Span.EndChar - l.Span.StartChar) })
+	return sum
+}
