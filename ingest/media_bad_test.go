@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,6 +48,27 @@ func badWorker(how string, pipe io.Writer) int {
 	case "eat":
 		eat()
 		hang(out)
+	case "locked": // not bad at all: says what it can still reach
+		if confineMedia() != nil {
+			return 5
+		}
+		reached := 0
+		if f, err := os.Open(os.Args[0]); err == nil {
+			_ = f.Close()
+			reached |= 1
+		}
+		if l, err := net.Listen("tcp", "127.0.0.1:0"); err == nil {
+			_ = l.Close()
+			reached |= 2
+		}
+		if f, err := os.CreateTemp("", "x"); err == nil {
+			if _, err := f.WriteString("x"); err == nil {
+				reached |= 4
+			}
+			_ = os.Remove(f.Name())
+		}
+		_ = out.shot(MediaShot{TimeMS: int64(reached), Score: 1})
+		_ = out.send(mediaMsgDone, []byte("{}"))
 	case "chatty":
 		for range 100_000 {
 			_, _ = io.WriteString(os.Stderr, strings.Repeat("x", 1000))
@@ -120,7 +142,10 @@ func TestMediaBadWorkers(t *testing.T) {
 	} {
 		t.Run(how, func(t *testing.T) {
 			m, file := badMedia(t, how)
-			m.Memory, m.Stall = 160<<20, time.Second
+			m.Memory, m.Stall = 160<<20, 10*time.Second
+			if how == "hang" {
+				m.Stall = time.Second
+			}
 			err := m.Sample(t.Context(), file, MediaRequest{}, SampleSink{Frame: func(MediaFrame) error { return nil }})
 			var refused *MediaError
 			if want == "" && err == nil {
@@ -130,6 +155,19 @@ func TestMediaBadWorkers(t *testing.T) {
 				t.Fatalf("error = %v, want a MediaError with %q", err, want)
 			}
 		})
+	}
+}
+
+func TestMediaWorkerIsLockedIn(t *testing.T) {
+	lsm, err := os.ReadFile("/sys/kernel/security/lsm")
+	if err == nil && !strings.Contains(string(lsm), "landlock") {
+		t.Skip("this kernel has no Landlock")
+	}
+	m, file := badMedia(t, "locked")
+	reached := int64(-1)
+	err = m.Sample(t.Context(), file, MediaRequest{}, SampleSink{Shot: func(s MediaShot) error { reached = s.TimeMS; return nil }})
+	if err != nil || reached != 0 {
+		t.Errorf("reached = %b (1 files, 2 sockets, 4 writing), error = %v", reached, err)
 	}
 }
 
