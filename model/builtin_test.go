@@ -2,8 +2,14 @@ package model
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"math"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 )
 
@@ -65,8 +71,86 @@ func TestBuiltinStopsWithItsContext(t *testing.T) {
 	}
 }
 
+func TestBuiltinBringsFormsOfAWordTogether(t *testing.T) {
+	for _, c := range [][2]string{
+		{"weights", "weight"}, {"running", "runs"}, {"planned", "plan"}, {"boxes", "box"}, {"stories", "story"},
+		{"café", "cafe"}, {"LENS", "lens"}, {"ﬁlm", "film"}, {"Ångström", "angstrom"}, {"مُحَمَّد", "محمد"}, {"speaker's", "speakers s"},
+	} {
+		if v := embedAll(t, c[0], c[1]); cosine(v[0], v[1]) < 0.95 {
+			t.Errorf("%q and %q are %g apart", c[0], c[1], cosine(v[0], v[1]))
+		}
+	}
+	if v := embedAll(t, "glass", "glas"); cosine(v[0], v[1]) > 0.5 {
+		t.Error("an ending that is none was cut")
+	}
+}
+
+func TestBuiltinFunctionWordsWeighLittle(t *testing.T) {
+	v := embedAll(t, "what is the lens of the lighthouse", "lens lighthouse", "what is the bread of the oven")
+	if cosine(v[0], v[1]) < 0.95 || cosine(v[0], v[2]) > 0.2 {
+		t.Errorf("with the same topic %g, with the same function words %g", cosine(v[0], v[1]), cosine(v[0], v[2]))
+	}
+}
+
+func TestBuiltinGrowsSublinearly(t *testing.T) {
+	v := embedAll(t, "lens", "lens lens lens lens lens lens lens lens lens lens lens lens lens lens lens lens oven", "oven")
+	if cosine(v[1], v[2]) < 0.2 {
+		t.Errorf("sixteen repeats drown the other word: %g", cosine(v[1], v[2]))
+	}
+}
+
+// The name is a promise that stored vectors stay comparable: whoever changes
+// the features must change it too, and then this sum.
+func TestBuiltinNameNamesTheseVectors(t *testing.T) {
+	h := fnv.New64a()
+	for _, v := range embedAll(t, "A lighthouse lens weighs 4 tons.", "灯台のレンズ", "منارة البحر", "समुद्र का प्रकाशस्तंभ", "маяк 😀", strings.Repeat("x", 200)) {
+		for _, x := range v {
+			_ = binary.Write(h, binary.LittleEndian, x) // a hash never fails to write
+		}
+	}
+	if got := fmt.Sprintf("%s %016x", NewBuiltin().Name(), h.Sum64()); got != "builtin-hash-1 56e30893f08f44b9" {
+		t.Errorf("the vectors are those of %s", got)
+	}
+}
+
+func TestBuiltinIsSafeForConcurrentUse(t *testing.T) {
+	b := NewBuiltin()
+	want := embedAll(t, "a lighthouse lens", "bread in an oven")
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for range 200 {
+				texts := []string{"a lighthouse lens", "bread in an oven"}
+				v, err := b.Embed(t.Context(), texts[i%2:i%2+1])
+				if err != nil || !slices.Equal(v[0], want[i%2]) {
+					t.Errorf("got another vector or %v", err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func FuzzBuiltin(f *testing.F) {
+	f.Add("lens")
+	f.Add("\x00\xff\xed\xa0\x80 '")
+	f.Add("ไทย ລາວ 한국어 नमस्ते 😀")
+	f.Fuzz(func(t *testing.T, text string) {
+		v := embedAll(t, text)[0]
+		if n := cosine(v, v); len(v) != 256 || n != 0 && math.Abs(n-1) > 1e-4 {
+			t.Errorf("%q: %d dimensions, square length %g", text, len(v), n)
+		}
+	})
+}
+
 func BenchmarkBuiltin(b *testing.B) {
+	e := NewBuiltin()
+	caption := []string{"a man in a red shirt throws a ball to the dog that waits at the edge of the water"}
+	b.ReportAllocs()
 	for b.Loop() {
-		embedAll(b, "a man in a red shirt throws a ball to the dog that waits at the edge of the water")
+		if _, err := e.Embed(b.Context(), caption); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
