@@ -79,15 +79,19 @@ func gatherPoints(evidence []Evidence, question []string) []point {
 				rare[k]++
 			}
 			if len(p.words) > 0 {
-				p.score = e.Score / 4
+				p.score = e.Score / 2
 				points = append(points, p)
 			}
 		}
 	}
+	total := 0.0
+	for _, k := range question {
+		total += 1 / (1 + float64(rare[k])/4)
+	}
 	for i := range points {
 		for _, k := range question {
 			if points[i].words[k] {
-				points[i].score += 1 / (1 + float64(rare[k])/4)
+				points[i].score += 1 / (1 + float64(rare[k])/4) / total
 			}
 		}
 		points[i].score *= shortPenalty(len(points[i].words))
@@ -111,7 +115,7 @@ func pick(points []point, most int) []point {
 				at, best = i, s
 			}
 		}
-		if len(chosen) > 0 && (best <= 0 || best < chosen[0].score*.35) {
+		if len(chosen) > 0 && (best <= 0 || best < chosen[0].score*.25) {
 			break
 		}
 		chosen = append(chosen, rest[at])

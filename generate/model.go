@@ -150,7 +150,7 @@ const maxMark = 48
 func (s *scanner) write(token string) error {
 	s.held += token
 	for s.held != "" {
-		i := strings.IndexAny(s.held, "[0123456789")
+		i := strings.IndexAny(s.held, " [0123456789")
 		if i < 0 {
 			i = len(s.held)
 		}
@@ -172,21 +172,34 @@ func (s *scanner) special() (wait bool, err error) {
 	if s.held == "" {
 		return true, nil
 	}
-	if s.held[0] != '[' {
+	start := 0 // of the mark: the blank before one goes with it
+	switch {
+	case s.held == " ":
+		return true, nil
+	case s.held[0] == ' ' && s.held[1] == '[':
+		start = 1
+	case s.held[0] == ' ':
+		return false, s.take(1)
+	case s.held[0] != '[':
 		return s.number(false)
 	}
-	end := strings.IndexByte(s.held, ']')
-	if end < 0 && len(s.held) < maxMark && couldBeMark(s.held[1:]) {
+	inside := s.held[start+1:]
+	end := strings.IndexByte(inside, ']')
+	if end < 0 && len(inside) < maxMark && couldBeMark(inside) {
 		return true, nil
 	}
-	if end < 0 || end > maxMark || !couldBeMark(s.held[1:end]) {
-		err := s.pass("[")
-		s.held = s.held[1:]
-		return false, err
+	if end < 0 || end > maxMark || !couldBeMark(inside[:end]) {
+		return false, s.take(start + 1)
 	}
-	mark := s.held[1:end]
-	s.held = s.held[end+1:]
-	return false, s.mark(mark)
+	s.held = inside[end+1:]
+	return false, s.mark(inside[:end])
+}
+
+// take passes n held bytes on as text.
+func (s *scanner) take(n int) error {
+	text := s.held[:n]
+	s.held = s.held[n:]
+	return s.pass(text)
 }
 
 func couldBeMark(s string) bool {
@@ -246,10 +259,9 @@ func (s *scanner) close() error {
 			}
 			continue
 		}
-		if err := s.pass(s.held[:1]); err != nil {
+		if err := s.take(1); err != nil {
 			return err
 		}
-		s.held = s.held[1:]
 	}
 	return nil
 }
