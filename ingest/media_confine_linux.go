@@ -16,8 +16,8 @@ const (
 )
 
 // confineMedia takes from the child what it never needs: writing files, cores,
-// much memory, new privileges, and, where the kernel knows how, every path and
-// every socket. What was opened before stays usable.
+// much memory, new privileges and programs, and, where the kernel knows how,
+// every path and every socket. What was opened before stays usable.
 func confineMedia() error {
 	limits := []struct {
 		what  int
@@ -34,9 +34,11 @@ func confineMedia() error {
 			return fmt.Errorf("limit %d: %w", l.what, err)
 		}
 	}
-	// Landlock sets it for all threads; this covers kernels without Landlock.
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("no new privileges: %w", err)
+	if err := landlock.V6.BestEffort().Restrict(); err != nil {
+		return err
 	}
-	return landlock.V6.BestEffort().Restrict()
+	if err := forbidSyscalls(); err != nil {
+		return fmt.Errorf("forbid system calls: %w", err)
+	}
+	return nil
 }
