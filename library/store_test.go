@@ -3,6 +3,7 @@ package library
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -143,6 +144,9 @@ func TestContentIsNamedByItsHash(t *testing.T) {
 
 func clip(at ...int) *tree.Node {
 	n := &tree.Node{ID: tree.NodeID(sourceID, at...), Level: tree.Level(len(at)), Text: fmt.Sprint("text ", at), Span: tree.MS(int64(at[len(at)-1])*1000, int64(at[len(at)-1])*1000+1000)}
+	if len(at) == 1 {
+		n.Span = tree.MS(0, 60_000)
+	}
 	if len(at) == 2 {
 		n.Children = []*tree.Node{{ID: tree.NodeID(sourceID, append(at, 0)...), Level: tree.L3, Text: "leaf", Span: n.Span}}
 	}
@@ -169,6 +173,9 @@ func TestTreeIsAssembledWhileItGrows(t *testing.T) {
 	}
 	if n := got.Find([]int{0, 1}); n == nil || n.Text != "" {
 		t.Errorf("the gap is %+v", n)
+	}
+	if _, err := json.Marshal(got); err != nil {
+		t.Errorf("a tree with gaps cannot be sent: %v", err)
 	}
 	if n := got.Find([]int{0}); n.Text != "text [0]" {
 		t.Errorf("L1 is %+v", n)

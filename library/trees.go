@@ -135,7 +135,25 @@ func (s *Store) assemble(ctx context.Context, tenant, source string) (*tree.Tree
 		}
 		t.Roots = place(t.Roots, source, n, at, nil)
 	}
+	spanGaps(t.Roots)
 	return t, nil
+}
+
+// spanGaps gives nodes that stand in for missing ones a span that fits: that of
+// their children, else the empty span where the node before them ends.
+func spanGaps(nodes []*tree.Node) {
+	end := int64(0)
+	for _, n := range nodes {
+		spanGaps(n.Children)
+		if n.Text == "" && n.Level != tree.L3 {
+			n.Span = tree.MS(end, end)
+			if len(n.Children) > 0 {
+				n.Span = n.Children[0].Span
+				n.Span.EndMS = n.Children[len(n.Children)-1].Span.EndMS
+			}
+		}
+		end = max(end, n.Span.EndMS)
+	}
 }
 
 // place puts n at its path, filling what is missing before it with empty nodes.
