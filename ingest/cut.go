@@ -25,6 +25,7 @@ type cutting struct {
 	min, max int64   // a piece outside costs so much that it is made only where nothing else is possible
 	length   float64 // weight of the distance from the target
 	crossing float64 // cost of a chapter mark inside a piece
+	usual    float64 // price of an average place, so that cutting there makes pieces neither longer nor shorter
 	marks    []int64 // chapter marks, ascending
 }
 
@@ -44,7 +45,7 @@ func (c cutting) bounds(from, to int64, places []place) []int64 {
 			if nodes[j].at-nodes[i].at > 2*c.max && !math.IsInf(best[j], 1) {
 				break
 			}
-			if cost := best[i] + nodes[j].cost + c.piece(nodes[i].at, nodes[j].at); cost < best[j]-1e-12 {
+			if cost := best[i] + nodes[j].cost - c.usual + c.piece(nodes[i].at, nodes[j].at); cost < best[j]-1e-12 {
 				best[j], prev[j] = cost, i
 			}
 		}

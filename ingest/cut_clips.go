@@ -15,7 +15,7 @@ func CutClips(st Stretch, f CutFacts, shots []MediaShot, s Settings) []tree.Span
 	}
 	cues := cuesIn(f.Cues, from, to)
 	f.FromMS, f.ToMS = from, to
-	c := cutting{target: target, min: target * 2 / 5, max: target * 8 / 5, length: 1, crossing: 0.6, marks: chapterMarks(f)}
+	c := cutting{target: target, min: target * 2 / 5, max: target * 8 / 5, length: 1, crossing: 0.6, usual: costUsual, marks: chapterMarks(f)}
 	places := chapterPlaces(f.Chapters)
 	places = append(places, pausePlaces(cues, nil)...)
 	places = append(places, shotPlaces(shots, cues)...)

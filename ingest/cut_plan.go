@@ -31,6 +31,7 @@ const (
 	costPause   = 0.10 // of pauseFull and longer
 	costBreath  = 0.45 // between two cues without a pause
 	costEven    = 1.00
+	costUsual   = 0.35
 	pauseFull   = 3000 // ms
 )
 
@@ -40,7 +41,7 @@ const (
 func CutStretches(f CutFacts, s Settings) []Stretch {
 	f.ToMS = max(f.ToMS, f.FromMS+1)
 	target := s.l1() * stretchFactor(f, s.l1())
-	c := cutting{target: target, min: target / 2, max: target * 3 / 2, length: 1, crossing: 0.4, marks: chapterMarks(f)}
+	c := cutting{target: target, min: target / 2, max: target * 3 / 2, length: 1, crossing: 0.4, usual: costUsual, marks: chapterMarks(f)}
 	cuts := []int64{f.FromMS}
 	if f.ToMS-f.FromMS > target*3/2 {
 		places := chapterPlaces(f.Chapters)

@@ -117,7 +117,7 @@ func (a *axis) sections() []int64 {
 func (d *document) materials(src tree.Source) []tree.Material {
 	a := d.axis()
 	top := a.sections()
-	l1 := cutting{target: textL1Words, min: textL1Words * 2 / 5, max: textL1Words * 3 / 2, length: 1}
+	l1 := cutting{target: textL1Words, min: textL1Words * 2 / 5, max: textL1Words * 3 / 2, length: 1, usual: 0.5}
 	if top != nil {
 		l1 = cutting{target: textL1Words, min: 30, max: 2 * textL1Words, length: 0.1, crossing: 2, marks: top}
 	}
@@ -126,7 +126,7 @@ func (d *document) materials(src tree.Source) []tree.Material {
 		headings = append(headings, m...)
 	}
 	slices.Sort(headings)
-	l2 := cutting{target: textL2Words, min: 20, max: 2 * textL2Words, length: 0.3, crossing: 0.8, marks: headings}
+	l2 := cutting{target: textL2Words, min: 20, max: 2 * textL2Words, length: 0.3, crossing: 0.8, usual: 0.5, marks: headings}
 	var out []tree.Material
 	for _, part := range a.cut(0, len(d.atoms), l1) {
 		m := tree.Material{Source: src, Index: len(out), Span: d.span(part[0]), Title: d.titles(part[0], part[1])}

@@ -94,7 +94,6 @@ var (
 	mdRule    = regexp.MustCompile(`^ {0,3}(?:(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|(?:-[ \t]*){3,})$`)
 	mdItem    = regexp.MustCompile(`^\s{0,12}(?:[-*+]|\d{1,9}[.)])[ \t]+`)
 	mdQuote   = regexp.MustCompile(`^ {0,3}(?:>[ \t]?)+`)
-	mdFront   = regexp.MustCompile(`(?s)\A---\n.{0,20000}?\n(?:---|\.\.\.)\n`)
 )
 
 // markdownBlocks reads the block structure of Markdown: headings in both
@@ -102,11 +101,21 @@ var (
 // quotes as paragraphs.
 func markdownBlocks(text string) []block {
 	r := mdReader{}
-	for line := range strings.SplitSeq(mdFront.ReplaceAllString(text, ""), "\n") {
+	for line := range strings.SplitSeq(skipFront(text), "\n") {
 		r.line(line)
 	}
 	r.flush()
 	return r.out
+}
+
+// skipFront drops the block of settings between two lines of dashes at the top.
+func skipFront(text string) string {
+	if rest, ok := strings.CutPrefix(text, "---\n"); ok {
+		if _, body, closed := strings.Cut(rest, "\n---\n"); closed {
+			return body
+		}
+	}
+	return text
 }
 
 type mdReader struct {

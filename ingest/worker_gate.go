@@ -16,6 +16,7 @@ type gate struct {
 	live *live
 	next tree.Describer
 	free bool // the describer makes no calls, so caps do not matter
+	held int  // reserved by this stretch; under the lock of live
 }
 
 var _ tree.Describer = (*gate)(nil)
@@ -41,7 +42,7 @@ func (g *gate) check(ctx context.Context) error {
 	return nil
 }
 
-// reserve takes n calls from the job's cap until release gives them back.
+// reserve takes n calls from the job's cap until settle gives them back.
 func (g *gate) reserve(n int) error {
 	g.live.mu.Lock()
 	defer g.live.mu.Unlock()
@@ -51,37 +52,45 @@ func (g *gate) reserve(n int) error {
 		return errCapped
 	}
 	g.live.held += n
+	g.held += n
 	return nil
 }
 
-func (g *gate) release(n int, spent tree.Calls) {
+func (g *gate) settle(n int, spent tree.Calls) {
 	g.live.mu.Lock()
 	defer g.live.mu.Unlock()
 	g.live.held -= n
+	g.held -= n
 	g.live.calls = g.live.calls.Add(spent)
 }
 
-// L2 checks the job, then describes.
+// close gives back what was reserved for calls that were never made. No call
+// runs any more.
+func (g *gate) close() {
+	g.live.mu.Lock()
+	defer g.live.mu.Unlock()
+	g.live.held -= g.held
+	g.held = 0
+}
+
+// L2 checks the job and reserves the calls of the whole clip, since an L2
+// without its L3 would be paid for in vain; then it describes.
 func (g *gate) L2(ctx context.Context, r tree.ClipRequest) (string, tree.Calls, error) {
 	if err := g.check(ctx); err != nil {
 		return "", tree.Calls{}, err
 	}
-	if err := g.reserve(1); err != nil {
+	if err := g.reserve(1 + leafCalls(r.Clip.Leaves, g.w.Settings.batch())); err != nil {
 		return "", tree.Calls{}, err
 	}
 	text, calls, err := g.next.L2(ctx, r)
-	g.release(1, calls)
+	g.settle(1, calls)
 	return text, calls, err
 }
 
-// L3 describes the leaves within the cap.
+// L3 describes the leaves with the calls reserved by their L2.
 func (g *gate) L3(ctx context.Context, r tree.LeafRequest) ([]string, tree.Calls, error) {
-	n := leafCalls(r.Clip.Leaves, g.w.Settings.batch())
-	if err := g.reserve(n); err != nil {
-		return nil, tree.Calls{}, err
-	}
 	texts, calls, err := g.next.L3(ctx, r)
-	g.release(n, calls)
+	g.settle(leafCalls(r.Clip.Leaves, g.w.Settings.batch()), calls)
 	return texts, calls, err
 }
 
@@ -91,6 +100,6 @@ func (g *gate) L1(ctx context.Context, r tree.StretchRequest) (string, tree.Call
 		return "", tree.Calls{}, err
 	}
 	text, calls, err := g.next.L1(ctx, r)
-	g.release(1, calls)
+	g.settle(1, calls)
 	return text, calls, err
 }

@@ -17,6 +17,7 @@ type live struct {
 	end   context.CancelCauseFunc
 	mu    sync.Mutex
 	total int64 // weight of the whole job
+	from  int64 // where the wanted part of a medium begins
 	seen  map[string]bool
 	done  int64 // weight of the finished clips
 	fresh int64 // of those finished in this process
@@ -63,11 +64,11 @@ func (l *live) enter(ctx context.Context) (context.Context, func()) {
 	return inner, func() { unhook(); cancel(nil) }
 }
 
-// size sets the weight of the whole job once it is known.
-func (l *live) size(total int64) {
+// size sets the weight of the whole job and its beginning once they are known.
+func (l *live) size(total, from int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.total = total
+	l.total, l.from = total, from
 }
 
 // add counts a finished clip once; fresh ones were made in this process.
@@ -105,18 +106,12 @@ func (l *live) progress(stage string, now time.Time) tree.Progress {
 // ready is the media span from the beginning that is finished without holes.
 func (l *live) ready() tree.Span {
 	slices.SortFunc(l.spans, func(a, b tree.Span) int { return cmp.Compare(a.StartMS, b.StartMS) })
-	var r tree.Span
-	for i, s := range l.spans {
-		switch {
-		case s.Unit != tree.UnitMS:
-			return tree.Span{}
-		case i == 0:
-			r = s
-		case s.StartMS > r.EndMS:
-			return r
-		default:
-			r.EndMS = max(r.EndMS, s.EndMS)
+	r := tree.MS(l.from, l.from)
+	for _, s := range l.spans {
+		if s.Unit != tree.UnitMS || s.StartMS > r.EndMS {
+			break
 		}
+		r.EndMS = max(r.EndMS, s.EndMS)
 	}
 	return r
 }

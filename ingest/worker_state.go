@@ -56,14 +56,24 @@ func (w *Worker) ended(ctx context.Context, job tree.Job) error {
 	if err := w.mirror(ctx, job); err != nil {
 		return err
 	}
-	src, err := w.Catalog.Source(ctx, job.Tenant, job.Source)
-	half := err == nil && !built(&src) && job.State != tree.StatePaused
-	if half && w.Forget != nil {
-		if err := w.Forget(ctx, job.Tenant, job.Source); err != nil {
-			return fmt.Errorf("cannot take the unfinished source out of the index: %w", err)
-		}
+	if err := w.hide(ctx, job); err != nil {
+		return err
 	}
 	w.report(job, tree.Progress{Stage: "ended"})
+	return nil
+}
+
+// hide takes a source that was never finished out of the index, unless its job
+// is only paused.
+func (w *Worker) hide(ctx context.Context, job tree.Job) error {
+	src, err := w.Catalog.Source(ctx, job.Tenant, job.Source)
+	half := err == nil && src.Job == job.ID && !built(&src) && job.State != tree.StatePaused
+	if !half || w.Forget == nil {
+		return nil
+	}
+	if err := w.Forget(ctx, job.Tenant, job.Source); err != nil {
+		return fmt.Errorf("cannot take the unfinished source out of the index: %w", err)
+	}
 	return nil
 }
 
@@ -113,7 +123,8 @@ func (w *Worker) stopped(ctx context.Context, job tree.Job) error {
 	if !now.State.Ended() {
 		return errAgain
 	}
-	return nil
+	w.drop(now)
+	return w.hide(ctx, now) // a clip may have been stored after the job was stopped
 }
 
 func (w *Worker) report(job tree.Job, p tree.Progress) {

@@ -15,7 +15,7 @@ func (w *Worker) stretch(ctx context.Context, job tree.Job, index int, l *live) 
 	if err != nil {
 		return err
 	}
-	l.size(p.weight())
+	l.size(p.weight(), p.From)
 	if err := w.recall(ctx, job, l); err != nil {
 		return err
 	}
@@ -74,7 +74,9 @@ func (w *Worker) buildStretch(ctx context.Context, job tree.Job, p *jobPlan, ind
 		return fmt.Errorf("cannot read the source: %w", err)
 	}
 	k := keeper{w: w, job: job, src: src, m: m, live: l, stale: p.Stale}
-	root, _, err := tree.BuildStretch(ctx, w.gate(job, l), m, tree.BuildOptions{
+	g := w.gate(job, l)
+	defer g.close()
+	root, _, err := tree.BuildStretch(ctx, g, m, tree.BuildOptions{
 		Concurrency: w.Settings.Concurrency,
 		Have:        func(node string) (*tree.Node, error) { return k.have(ctx, node) },
 		OnClip:      k.keep,
