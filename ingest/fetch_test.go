@@ -38,6 +38,7 @@ func site(t *testing.T) *httptest.Server {
 			_ = http.NewResponseController(w).Flush()
 		}
 	})
+	mux.HandleFunc("/big", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 20e6)) })
 	mux.HandleFunc("/status/{code}", func(w http.ResponseWriter, r *http.Request) {
 		code := 0
 		_, _ = fmt.Sscan(r.PathValue("code"), &code)
@@ -180,6 +181,25 @@ func TestFetchEnds(t *testing.T) {
 	}
 }
 
+// TestSlowWriterIsNoStall: the time the disk takes is not the server's.
+func TestSlowWriterIsNoStall(t *testing.T) {
+	s := site(t)
+	f := newFetcher(t, FetchConfig{Allow: loopback, Stall: 200 * time.Millisecond})
+	slow := 400 * time.Millisecond // once; the body is more than any buffer on the way
+	w := writerFunc(func(p []byte) (int, error) {
+		err := fetchWait(t.Context(), slow)
+		slow = 0
+		return len(p), err
+	})
+	if got, err := f.Fetch(t.Context(), s.URL+"/big", FetchOptions{}, w, nil); err != nil || got.Bytes != 20e6 {
+		t.Errorf("%d bytes, %v", got.Bytes, err)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
 type failingWriter struct{ err error }
 
 func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
@@ -198,6 +218,9 @@ func TestNothingUsesTheDefaultClient(t *testing.T) {
 	t.Cleanup(func() { http.DefaultTransport, *http.DefaultClient = before, client })
 	s := site(t)
 	f := newFetcher(t, FetchConfig{Allow: loopback})
+	if f.web.Proxy != nil {
+		t.Error("a proxy would be asked, which connects past the guard")
+	}
 	if _, err := f.Fetch(t.Context(), s.URL+"/hops/3", FetchOptions{}, io.Discard, nil); err != nil {
 		t.Error(err)
 	}

@@ -31,7 +31,11 @@ func newTube(t *testing.T, mode string) (*Fetcher, *testkit.YouTube) {
 			{StartMS: 5000, EndMS: 5000, Text: "No length"},
 		},
 	})
-	return newFetcher(t, FetchConfig{Allow: loopback, YouTubeAt: y.URL, Stall: 2 * time.Second, MaxBytes: 64 << 20}), y
+	stall := 2 * time.Second
+	if mode == "stall-home" {
+		stall = time.Minute
+	}
+	return newFetcher(t, FetchConfig{Allow: loopback, YouTubeAt: y.URL, Stall: stall, MaxBytes: 64 << 20}), y
 }
 
 func TestYouTube(t *testing.T) {
@@ -89,7 +93,7 @@ func TestYouTubeStates(t *testing.T) {
 		"500": {"status 500", true}, "429": {"status 429", true}, "private-media": {"not a public address", false},
 	} {
 		t.Run(mode, func(t *testing.T) {
-			f, _ := newTube(t, mode)
+			f, y := newTube(t, mode)
 			var out bytes.Buffer
 			start := time.Now()
 			_, err := f.Fetch(t.Context(), "https://youtu.be/"+tubeID, FetchOptions{}, &out, nil)
@@ -99,6 +103,9 @@ func TestYouTubeStates(t *testing.T) {
 			}
 			if named.Retry != want.retry && mode != "broken-script" {
 				t.Errorf("retry %v, want %v: %v", named.Retry, want.retry, err)
+			}
+			if n := strings.Count(strings.Join(y.Asked(), " "), "/videoplayback"); mode == "403" && n != 1 {
+				t.Errorf("a refused address was asked %d times", n)
 			}
 			if d := time.Since(start); d > 10*time.Second {
 				t.Errorf("took %s", d)
@@ -124,7 +131,10 @@ func TestYouTubeWithoutCaptions(t *testing.T) {
 }
 
 func TestYouTubeCancel(t *testing.T) {
-	for _, mode := range []string{"stall", "stall-facts"} {
+	asked := map[string]string{
+		"stall-facts": "POST www.youtube.com/youtubei/v1/player", "stall-home": "GET www.youtube.com/",
+	}
+	for _, mode := range []string{"stall", "stall-facts", "stall-home"} {
 		f, y := newTube(t, mode)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
@@ -140,15 +150,16 @@ func TestYouTubeCancel(t *testing.T) {
 		if mode == "stall" {
 			<-half
 		} else {
-			for !slices.Contains(y.Asked(), "POST www.youtube.com/youtubei/v1/player") {
+			for !slices.Contains(y.Asked(), asked[mode]) {
 				if err := fetchWait(t.Context(), time.Millisecond); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		cancel()
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v", mode, err)
+		start := time.Now()
+		if err := <-done; !errors.Is(err, context.Canceled) || time.Since(start) > time.Second {
+			t.Errorf("%s: %v after %s", mode, err, time.Since(start))
 		}
 	}
 }

@@ -1,11 +1,14 @@
 package model
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestSecretNeverPrints(t *testing.T) {
@@ -38,6 +41,39 @@ func TestSecretNeverPrints(t *testing.T) {
 	}
 	if got := fmt.Sprint(s) + fmt.Sprint(Secret{}); got != "[secret]" {
 		t.Errorf("printed as %q", got)
+	}
+}
+
+// TestRetryAfterHoldsForAll: one call that is told to wait makes all wait.
+func TestRetryAfterHoldsForAll(t *testing.T) {
+	c, err := newClient("chat", Config{URL: "http://h:1", Model: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(1000, 0)
+	var waited []time.Duration
+	c.now = func() time.Time { return now }
+	c.jitter = func() float64 { return 1 }
+	c.wait = func(_ context.Context, d time.Duration) error {
+		waited = append(waited, d)
+		now = now.Add(d)
+		return nil
+	}
+	ctx := t.Context()
+	if !c.backOff(ctx, &Error{RetryAfter: 7 * time.Second}, 0) || len(waited) != 0 {
+		t.Fatalf("waited %v", waited)
+	}
+	for range 2 { // this call and any other
+		if err := c.untilAllowed(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for tries := range 3 {
+		c.backOff(ctx, &Error{}, tries)
+	}
+	want := []time.Duration{7 * time.Second, 500 * time.Millisecond, time.Second, 2 * time.Second}
+	if !slices.Equal(waited, want) {
+		t.Errorf("waited %v, want %v", waited, want)
 	}
 }
 

@@ -1,8 +1,10 @@
 package testkit
 
 import (
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -67,6 +69,7 @@ var VideoModes = map[string]string{
 	"reset":          "the connection breaks in every chunk",
 	"stall":          "nothing more after the first half",
 	"stall-facts":    "no reply to the question for facts",
+	"stall-home":     "no reply to the first question for the home page",
 	"html":           "a web page instead of facts",
 	"bad-json":       "facts that are no JSON",
 	"huge-facts":     "facts of 40 MB",
@@ -155,6 +158,12 @@ func (y *YouTube) video(id string) (Video, bool) {
 	defer y.mu.Unlock()
 	v, ok := y.videos[id]
 	return v, ok
+}
+
+func (y *YouTube) all() []Video {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return slices.Collect(maps.Values(y.videos))
 }
 
 // stall waits for the client to go away.

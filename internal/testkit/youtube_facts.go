@@ -164,7 +164,13 @@ sw:function(a,b){var c=a[0];a[0]=a[b%a.length];a[b%a.length]=c}};
 Xy=function(a){a=a.split("");Mt.sp(a,1);Mt.rv(a,9);Mt.sw(a,2);return a.join("")};
 `
 
-func (y *YouTube) home(w http.ResponseWriter, _ *http.Request) {
+func (y *YouTube) home(w http.ResponseWriter, r *http.Request) {
+	for _, v := range y.all() {
+		if v.Mode == "stall-home" {
+			y.stall(r)
+			return
+		}
+	}
 	_, _ = io.WriteString(w, "<html><script>\nytcfg.set({\"INNERTUBE_CONTEXT\":{\"client\":{\"visitorData\":\"scripted%3D\"}}});</script></html>")
 }
 
