@@ -61,11 +61,13 @@ func cite(ev []Numbered, number func(i int) int) string {
 	return strings.Join(out, " ")
 }
 
-// quote is the longest line of a piece, at most 14 words of it.
+// quote is the longest line of a piece that is neither its heading (it ends
+// with a colon) nor a remark in brackets, at most 14 words of it.
 func quote(text string) string {
 	best := ""
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); len(line) > len(best) {
+		line = strings.TrimSpace(line)
+		if len(line) > len(best) && !strings.HasSuffix(line, ":") && !strings.HasPrefix(line, "(") {
 			best = line
 		}
 	}

@@ -78,6 +78,9 @@ func TestReplyShapes(t *testing.T) {
 		{"cited", "[1] 0:01 Anna: The bridge was built by Romans.\n[2] The river floods.\n\nWho built it?", "", func(s string) bool {
 			return strings.Contains(s, "built by Romans [1].") && strings.Contains(s, "The river floods [2].") && !strings.Contains(s, "[3]")
 		}},
+		{"cited below headings", "<evidence>\n[1] A talk about very long bridges, 0:00:01-0:00:09, Anna:\nBuilt by Romans.\n(described as: a woman who speaks about bridges)\n[2] Rivers, 0:01:00-0:01:09:\nIt floods.\n</evidence>\n\nQuestion: Who?\n", "", func(s string) bool {
+			return s == "Built by Romans [1]. It floods [2]."
+		}},
 		{"text", "Describe this.", "", func(s string) bool { return !strings.ContainsAny(s, "[{") && len(s) > 20 }},
 	} {
 		e := NewEndpoint(t)
