@@ -32,7 +32,8 @@ func splitPassage(text string) []atom {
 		}
 		inWord = !single && !unicode.IsSpace(r[i])
 		free := !inWord || i+1 < len(r) && unicode.IsSpace(r[i+1])
-		end := words >= partSentence && strings.ContainsRune(".!?。！？।؟", r[i]) && free || words >= partWords && free || i-start >= partRunes
+		ends := strings.ContainsRune("。！？", r[i]) || free && strings.ContainsRune(".!?।؟", r[i])
+		end := words >= partSentence && ends || words >= partWords && free || i-start >= partRunes
 		if end && i+1 < len(r) {
 			out = appendAtom(out, r, start, i+1)
 			start, words, inWord = i+1, 0, false

@@ -2,7 +2,9 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/reeltree/reeltree/tree"
@@ -88,7 +90,7 @@ func (w *Worker) collect(ctx context.Context, job tree.Job, index int) (*tree.No
 		return nil, fmt.Errorf("cannot read a finished stretch: %w", err)
 	}
 	if root == nil {
-		return nil, fmt.Errorf("stretch %d is missing from the store", index)
+		return nil, w.reopen(ctx, job, index)
 	}
 	alone := *root
 	alone.Children = nil
@@ -101,10 +103,23 @@ func (w *Worker) collect(ctx context.Context, job tree.Job, index int) (*tree.No
 		case n == nil && !media && k > 0:
 			return &alone, nil
 		case n == nil || media && n.Span.StartMS != at:
-			return nil, fmt.Errorf("clip %d of stretch %d is missing from the store", k, index)
+			return nil, w.reopen(ctx, job, index)
 		}
 		alone.Children = append(alone.Children, n)
 		at = n.Span.EndMS
 	}
 	return &alone, nil
+}
+
+// reopen puts a stretch whose clips are missing or damaged back to work, and
+// says so: the task that found it comes again as well.
+func (w *Worker) reopen(ctx context.Context, job tree.Job, index int) error {
+	_, err := w.changeJob(ctx, job, func(j *tree.Job) {
+		j.Finished = slices.DeleteFunc(j.Finished, func(i int) bool { return i == index })
+	})
+	if err != nil {
+		return err
+	}
+	err = w.Queue.Enqueue(ctx, tree.Task{Tenant: job.Tenant, Job: job.ID, Stretch: index})
+	return errors.Join(err, fmt.Errorf("stretch %d lacks a stored clip and is built again", index))
 }

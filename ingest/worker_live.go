@@ -89,6 +89,13 @@ func (l *live) add(n *tree.Node, fresh bool) {
 	l.spans = append(l.spans, n.Span)
 }
 
+// charge counts calls that were made before this process began.
+func (l *live) charge(c tree.Calls) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls = l.calls.Add(c)
+}
+
 // progress is where the job stands now.
 func (l *live) progress(stage string, now time.Time) tree.Progress {
 	l.mu.Lock()

@@ -171,6 +171,7 @@ func (m *memory) ForgetClips(_ context.Context, _, _ string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	clear(m.clips)
+	clear(m.trees)
 	m.log = append(m.log, "forget clips")
 	return nil
 }

@@ -45,7 +45,7 @@ func (p *jobPlan) weight() int64 {
 }
 
 // clipForgetter is what a store of results may also know: to drop all clips of
-// a source that were made with other settings.
+// a source that were made with other settings, and its tree.
 type clipForgetter interface {
 	ForgetClips(ctx context.Context, tenant, source string) error
 }
@@ -104,6 +104,12 @@ func (w *Worker) clear(ctx context.Context, src tree.Source, job tree.Job, p *jo
 	if err := f.ForgetClips(ctx, src.Tenant, src.ID); err != nil {
 		return fmt.Errorf("cannot drop what was made with other settings: %w", err)
 	}
+	if w.Forget == nil {
+		return nil
+	}
+	if err := w.Forget(ctx, src.Tenant, src.ID); err != nil {
+		return fmt.Errorf("cannot take what was made with other settings out of the index: %w", err)
+	}
 	return nil
 }
 
@@ -117,9 +123,12 @@ func (w *Worker) savePlan(ctx context.Context, job tree.Job, p *jobPlan) (tree.J
 		return job, fmt.Errorf("cannot store the plan: %w", err)
 	}
 	_, err = w.changeSource(ctx, job, func(s *tree.Source) {
-		f := p.Source
+		f, mark := p.Source, w.fingerprint(job.Options)
+		if s.Fingerprint != mark && !p.Stale {
+			s.Nodes, s.Calls = tree.Counts{}, 0 // the old tree is gone
+		}
 		s.Kind, s.DurationMS, s.Length, s.Width, s.Height = f.Kind, f.DurationMS, f.Length, f.Width, f.Height
-		s.Title, s.Language, s.Fingerprint, s.Warnings = f.Title, f.Language, w.fingerprint(job.Options), p.Warnings
+		s.Title, s.Language, s.Fingerprint, s.Warnings = f.Title, f.Language, mark, p.Warnings
 		if s.MIME == "" {
 			s.MIME = f.MIME
 		}

@@ -59,6 +59,7 @@ func (w *Worker) recall(ctx context.Context, job tree.Job, l *live) error {
 		for _, c := range root.Children {
 			l.add(c, false)
 		}
+		l.charge(root.Calls)
 	}
 	return nil
 }
