@@ -154,17 +154,24 @@ func (w *writer) round(r retrieve.Round) error {
 
 // prove sends one piece of evidence under the next number.
 func (w *writer) prove(it retrieve.Item, nearest bool) error {
-	e := Evidence{
-		N: len(w.evidence) + 1, Node: it.Node, Level: int(it.Level), Span: it.Span, Quote: it.Quote, Speaker: it.Speaker,
-		Source: SourceRef{ID: it.Source.ID, Title: it.Source.Title, Kind: it.Source.Kind}, Score: it.Score, Nearest: nearest, frame: it.Frame,
-	}
-	if it.Frame != nil {
-		e.Frame = "/v1/frames/" + it.Frame.ID + ".jpg"
-	}
+	e := NewEvidence(len(w.evidence)+1, it)
+	e.Nearest = nearest
 	w.evidence, w.items = append(w.evidence, e), append(w.items, it)
 	w.usage.EvidenceTokens += it.Tokens
 	w.retrieved()
 	return w.send(e)
+}
+
+// NewEvidence is a retrieved item as numbered evidence.
+func NewEvidence(n int, it retrieve.Item) Evidence {
+	e := Evidence{
+		N: n, Node: it.Node, Level: int(it.Level), Span: it.Span, Quote: it.Quote, Speaker: it.Speaker,
+		Source: SourceRef{ID: it.Source.ID, Title: it.Source.Title, Kind: it.Source.Kind}, Score: it.Score, frame: it.Frame,
+	}
+	if it.Frame != nil {
+		e.Frame = "/v1/frames/" + it.Frame.ID + ".jpg"
+	}
+	return e
 }
 
 // retrieved notes when the first evidence went out.

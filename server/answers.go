@@ -1,0 +1,187 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/reeltree/reeltree/generate"
+	"github.com/reeltree/reeltree/tree"
+)
+
+// startAnswer begins the answer of a request, or finds the one that the same
+// request id has begun. The answer runs on while nobody listens.
+func (s *Server) startAnswer(tenant, request string, q generate.Question) (*stream, error) {
+	q.Tenant = tenant
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(q)
+	if err != nil {
+		return nil, newError(codeBadRequest, "the question cannot be read")
+	}
+	sum := sha256.Sum256(body)
+	hash := hex.EncodeToString(sum[:])
+	if request == "" {
+		request = newEpoch() + newEpoch()
+	}
+	ctx, err := s.admit()
+	if err != nil {
+		return nil, err
+	}
+	st, fresh := s.hub.claim(tenant, request, func() *stream {
+		st := newStream(streamID(tenant, request, hash), tenant, 0)
+		st.request, st.hash = request, hash
+		return st
+	})
+	if !fresh {
+		s.leave()
+		if st.hash != hash {
+			return nil, newError(codeIDReused, "the id %.60q was used for another question: use a new id for each question", request)
+		}
+		return st, nil
+	}
+	ctx, st.cancel = context.WithCancel(ctx)
+	go func() { // admit counted it in, leave counts it out
+		defer s.leave()
+		defer st.cancel()
+		s.runAnswer(ctx, st, q)
+	}()
+	return st, nil
+}
+
+// streamID is an id in the alphabet of all ids, hard to guess for who does not
+// know the request.
+func streamID(tenant, request, hash string) string {
+	h := tree.NewIDHash(tenant)
+	_, _ = fmt.Fprintf(h, "%s\x00%s\x00%s", request, hash, newEpoch()) // a hash never fails to write
+	return h.ID()
+}
+
+// admit counts an answer in, or says that too many wait.
+func (s *Server) admit() (context.Context, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing {
+		return nil, newError(codeStopping, "the service is shutting down: ask again in a moment")
+	}
+	if s.inside >= s.cfg.MaxAnswers+s.cfg.MaxWaiting {
+		return nil, newError(codeBusy, "%d questions wait already: ask again in a moment", s.cfg.MaxWaiting)
+	}
+	s.inside++
+	s.answers.Add(1)
+	return s.ctx, nil
+}
+
+func (s *Server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inside--
+	s.answers.Done()
+}
+
+// runAnswer waits for a free place, runs the answer and keeps its record.
+func (s *Server) runAnswer(ctx context.Context, st *stream, q generate.Question) {
+	began := s.cfg.Now()
+	emit := func(e generate.Event) error { return s.addEvent(st, e) }
+	if s.waitTurn(ctx, st) {
+		err := s.cfg.Answer(ctx, q, emit)
+		s.places.release()
+		if err != nil {
+			s.failAnswer(st, err)
+		}
+	} else {
+		s.endAnswer(st, generate.Done{Finish: generate.FinishCancelled})
+	}
+	if s.cfg.Records == nil {
+		return
+	}
+	events, _, _, _ := st.after(0)
+	a := Answer{
+		Stream: st.id, Epoch: st.epoch, Request: st.request, BodyHash: st.hash, Question: q.Text, Conversation: q.Conversation,
+		Sources: q.Sources, Created: began.UTC(),
+	}
+	for _, e := range events {
+		a.Events = append(a.Events, e.body)
+	}
+	if err := s.cfg.Records.SaveAnswer(context.WithoutCancel(ctx), st.tenant, a); err != nil {
+		s.cfg.Log.Error("a finished answer cannot be recorded", "stream", st.id, "error", err)
+	}
+}
+
+// waitTurn reports false when the answer was cancelled while it waited.
+func (s *Server) waitTurn(ctx context.Context, st *stream) bool {
+	return s.places.acquire(ctx, func(position int) {
+		body := fmt.Appendf(nil, `{"type":"queued","position":%d}`, position)
+		st.add("queued", body, "", false, s.cfg.Now())
+	})
+}
+
+func (s *Server) failAnswer(st *stream, err error) {
+	wire := s.wireError(err, codeNoSource)
+	s.endAnswer(st, generate.Done{Finish: generate.FinishError, Error: &generate.Fault{Code: wire.Code, Message: wire.Message, Retry: wire.Retry}})
+}
+
+func (s *Server) endAnswer(st *stream, d generate.Done) {
+	empty := sha256.Sum256(nil)
+	d.TextSHA256 = hex.EncodeToString(empty[:])
+	if err := s.addEvent(st, d); err != nil && !errors.Is(err, context.Canceled) {
+		s.cfg.Log.Error("an answer cannot be ended", "error", err)
+	}
+}
+
+// addEvent puts an event of the answerer into its stream, with tickets and
+// error numbers, which only the server knows.
+func (s *Server) addEvent(st *stream, e generate.Event) error {
+	text := ""
+	switch v := e.(type) {
+	case generate.Done:
+		if v.Error != nil && v.Error.Code == 0 {
+			fault := *v.Error
+			fault.Code = kindCode(fault.Kind)
+			v.Error, e = &fault, generate.Done{}
+			e = v
+		}
+	case generate.Token:
+		text = v.Text
+	}
+	body, err := generate.Marshal(e)
+	if err != nil {
+		return err
+	}
+	if ev, ok := e.(generate.Evidence); ok && s.cfg.Token != "" && ev.Frame != "" {
+		ticket, _ := json.Marshal(s.ticket(st.tenant, ev.Frame)) // a string always marshals
+		body = append(body[:len(body)-1], []byte(`,"ticket":`+string(ticket)+`}`)...)
+	}
+	st.add(e.Type(), body, text, e.Type() == "done", s.cfg.Now())
+	return nil
+}
+
+// askBody is a question as it comes over any transport.
+type askBody struct {
+	Type string `json:"type,omitempty"` // on the WebSocket only
+	ID   string `json:"id,omitempty"`
+	generate.Question
+}
+
+// decodeStrict reads one JSON object and refuses unknown fields.
+func decodeStrict(data []byte, v any) error {
+	dec := json.NewDecoder(strings.NewReader(string(data)))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(v); err != nil {
+		return newError(codeBadRequest, "the message cannot be read: %s", jsonReason(err))
+	}
+	if dec.More() {
+		return newError(codeBadRequest, "the message holds more than one JSON value")
+	}
+	return nil
+}
+
+// jsonReason is what is wrong with a message, without the decoder's own prefix.
+func jsonReason(err error) string {
+	return strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", " "), "json: ")
+}

@@ -1,0 +1,169 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"github.com/reeltree/reeltree/tree"
+)
+
+// hub holds the streams of a process: running and recently finished answers,
+// job progress, and one library feed per tenant.
+type hub struct {
+	mu       sync.Mutex
+	streams  map[string]*stream // tenant NUL id
+	requests map[string]*stream // tenant NUL request id
+}
+
+func newHub() *hub {
+	return &hub{streams: map[string]*stream{}, requests: map[string]*stream{}}
+}
+
+// keepEvents bounds feeds that have no end of their own.
+const keepEvents = 1000
+
+func (h *hub) find(tenant, id string) *stream {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.streams[tenant+"\x00"+id]
+}
+
+// open gives the stream with that id, made by make when there is none or when
+// the one there has ended and renew is set.
+func (h *hub) open(tenant, id string, renew bool, make func() *stream) *stream {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	key := tenant + "\x00" + id
+	s := h.streams[key]
+	if s != nil && renew {
+		if _, _, ended, _ := s.after(0); ended {
+			s = nil
+		}
+	}
+	if s == nil {
+		s = make()
+		h.streams[key] = s
+	}
+	return s
+}
+
+// claim gives the stream of a request id: the one that is there, or made.
+func (h *hub) claim(tenant, request string, make func() *stream) (s *stream, fresh bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s := h.requests[tenant+"\x00"+request]; s != nil {
+		return s, false
+	}
+	s = make()
+	h.streams[tenant+"\x00"+s.id] = s
+	h.requests[tenant+"\x00"+request] = s
+	return s, true
+}
+
+// sweep drops streams whose life is over.
+func (h *hub) sweep(over func(*stream) bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for key, s := range h.streams {
+		if over(s) {
+			delete(h.streams, key)
+			delete(h.requests, s.tenant+"\x00"+s.request)
+		}
+	}
+}
+
+// Report adds a step of a job to its stream.
+func (s *Server) Report(job tree.Job, p tree.Progress) {
+	body, err := json.Marshal(struct {
+		Type string `json:"type"`
+		tree.Progress
+	}{"progress", p})
+	if err != nil {
+		s.cfg.Log.Error("a progress event cannot be sent", "error", err)
+		return
+	}
+	s.jobStream(job.Tenant, job.ID, true).add("progress", body, "", false, s.cfg.Now())
+}
+
+// SourceChanged adds a change to the library feed and, once a source has come
+// to rest, ends the stream of its job.
+func (s *Server) SourceChanged(op string, src tree.Source) {
+	body, err := json.Marshal(map[string]string{"op": op, "id": src.ID, "state": string(src.State)})
+	if err != nil {
+		return // strings always marshal
+	}
+	s.library(src.Tenant).add("source", append([]byte(`{"type":"source",`), body[1:]...), "", false, s.cfg.Now())
+	if src.State.Ended() && src.Job != "" {
+		s.endJob(src.Tenant, src.Job, src.ID, src.State, src.Error)
+	}
+}
+
+// JobFailed ends the stream of a job that never became a source.
+func (s *Server) JobFailed(job tree.Job) {
+	s.endJob(job.Tenant, job.ID, job.Source, job.State, job.Error)
+}
+
+func (s *Server) endJob(tenant, job, source string, state tree.State, fault string) {
+	done := struct {
+		Type   string     `json:"type"`
+		State  tree.State `json:"state"`
+		Source string     `json:"source"`
+		Error  *Error     `json:"error,omitempty"`
+	}{Type: "done", State: state, Source: source}
+	if fault != "" {
+		done.Error = newError(codeRefused, "%s", fault)
+	}
+	if body, err := json.Marshal(done); err == nil {
+		s.jobStream(tenant, job, false).add("done", body, "", true, s.cfg.Now())
+	}
+}
+
+func (s *Server) jobStream(tenant, job string, renew bool) *stream {
+	return s.hub.open(tenant, job, renew, func() *stream { return newStream(job, tenant, keepEvents) })
+}
+
+func (s *Server) library(tenant string) *stream {
+	return s.hub.open(tenant, "library", false, func() *stream { return newStream("library", tenant, keepEvents) })
+}
+
+// lookup finds a stream to subscribe to: one that lives, a finished answer from
+// its record, or a job that has not said anything in this process.
+func (s *Server) lookup(ctx context.Context, tenant, id string) (*stream, error) {
+	if id == "library" {
+		return s.library(tenant), nil
+	}
+	if st := s.hub.find(tenant, id); st != nil {
+		return st, nil
+	}
+	if !tree.ValidID(strings.TrimSpace(id)) {
+		return nil, newError(codeNoStream, "%s", notFoundSentence(codeNoStream))
+	}
+	if s.cfg.Records != nil {
+		if a, err := s.cfg.Records.Answer(ctx, tenant, id); err == nil {
+			return s.hub.open(tenant, id, false, func() *stream { return recorded(tenant, a, s) }), nil
+		}
+	}
+	job, err := s.cfg.Catalog.Job(ctx, tenant, id)
+	if err != nil {
+		return nil, newError(codeNoStream, "%s", notFoundSentence(codeNoStream))
+	}
+	st := s.jobStream(tenant, id, false)
+	if job.State.Ended() {
+		s.endJob(tenant, id, job.Source, job.State, job.Error)
+	}
+	return st, nil
+}
+
+// recorded is a finished answer as a stream again, with the epoch it had.
+func recorded(tenant string, a Answer, s *Server) *stream {
+	st := newStream(a.Stream, tenant, 0)
+	st.epoch, st.request, st.hash = a.Epoch, a.Request, a.BodyHash
+	for i, body := range a.Events {
+		var head struct{ Type, Text string }
+		_ = json.Unmarshal(body, &head) // a damaged event has no type and is passed on as it is
+		st.add(head.Type, body, head.Text, i == len(a.Events)-1, s.cfg.Now())
+	}
+	return st
+}

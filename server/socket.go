@@ -1,0 +1,267 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gorilla/websocket"
+)
+
+const (
+	subprotocol   = "reeltree.v1"
+	readLimit     = 64 << 10
+	queueBytes    = 1 << 20 // frames that wait for a slow client
+	maxStreams    = 64      // per connection
+	pingEvery     = 25 * time.Second
+	pongWait      = 60 * time.Second
+	framesASecond = 50 // sustained rate of a client's frames, control frames included
+)
+
+// Close codes of our own (docs/errors.md).
+const (
+	closeProtocol = 4000
+	closeNoHello  = 4001
+	closeBadToken = 4003
+	closeTooSlow  = 4008
+	closeTooMany  = 4029
+)
+
+// socket is one connection: this goroutine reads, one other writes, and each
+// subscription has one that feeds the writer's bounded queue.
+type socket struct {
+	s      *Server
+	conn   *websocket.Conn
+	tenant string
+
+	mu     sync.Mutex
+	queued int // bytes in out
+	subs   map[string]*subscription
+
+	out     chan []byte
+	room    chan struct{}   // a token is put in whenever the queue has shrunk
+	ending  context.Context //nolint:containedctx // the life of the connection
+	end     context.CancelCauseFunc
+	writers sync.WaitGroup
+	rate    bucket
+}
+
+type subscription struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// closeError ends a connection with a code and a reason.
+type closeError struct {
+	code   int
+	reason string
+}
+
+func (e *closeError) Error() string { return e.reason }
+
+func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
+	if !s.originAllowed(r) {
+		fail(w, newError(codeBadOrigin, "the page's origin is not allowed: allow it with --origins"))
+		return
+	}
+	s.mu.Lock()
+	if s.closing {
+		s.mu.Unlock()
+		fail(w, newError(codeStopping, "the service is shutting down"))
+		return
+	}
+	s.sockets.Add(1)
+	s.mu.Unlock()
+	defer s.sockets.Done()
+	conn, err := s.upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return // the upgrader has replied
+	}
+	c := &socket{s: s, conn: conn, subs: map[string]*subscription{}, out: make(chan []byte, 4096), room: make(chan struct{}, 1), rate: bucket{size: 4 * framesASecond, perSecond: framesASecond}}
+	c.ending, c.end = context.WithCancelCause(context.Background())
+	c.serve()
+}
+
+// serve runs the connection to its end and waits for all its goroutines.
+func (c *socket) serve() {
+	if c.conn.Subprotocol() != subprotocol {
+		c.end(&closeError{closeProtocol, "the subprotocol must be " + subprotocol})
+	}
+	c.writers.Go(c.write)
+	c.writers.Go(func() {
+		select {
+		case <-c.s.going:
+			c.end(&closeError{websocket.CloseGoingAway, "the service is shutting down, resume on reconnect"})
+		case <-c.ending.Done():
+		}
+	})
+	err := c.read()
+	c.end(err)
+	c.mu.Lock()
+	for _, sub := range c.subs {
+		sub.cancel()
+	}
+	c.mu.Unlock()
+	c.writers.Wait()
+}
+
+// read takes frames until the connection ends; what it returns says why.
+func (c *socket) read() error {
+	c.conn.SetReadLimit(readLimit)
+	if err := c.conn.SetReadDeadline(time.Now().Add(c.s.cfg.HelloWait)); err != nil {
+		return err
+	}
+	alive := func() error { return c.conn.SetReadDeadline(time.Now().Add(pongWait)) }
+	c.conn.SetPongHandler(func(string) error { return alive() })
+	c.conn.SetPingHandler(func(data string) error {
+		if !c.rate.take(time.Now()) {
+			return &closeError{closeTooMany, "too many frames"}
+		}
+		_ = alive()
+		return c.conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
+	})
+	for {
+		kind, data, err := c.conn.ReadMessage()
+		switch {
+		case c.ending.Err() != nil:
+			return context.Cause(c.ending)
+		case errors.Is(err, websocket.ErrReadLimit):
+			return &closeError{websocket.CloseMessageTooBig, "the frame is larger than 64 KB"}
+		case err != nil && c.tenant == "" && isTimeout(err):
+			return &closeError{closeNoHello, "no hello within the time allowed"}
+		case err != nil:
+			return err
+		case !c.rate.take(time.Now()):
+			return &closeError{closeTooMany, "too many frames"}
+		case kind != websocket.TextMessage:
+			return &closeError{closeProtocol, "frames must be JSON text"}
+		case !utf8.Valid(data):
+			return &closeError{websocket.CloseInvalidFramePayloadData, "the frame is not valid UTF-8"}
+		}
+		if err := c.handle(data); err != nil {
+			return err
+		}
+		if err := alive(); err != nil {
+			return err
+		}
+	}
+}
+
+func isTimeout(err error) bool {
+	var t interface{ Timeout() bool }
+	return errors.As(err, &t) && t.Timeout()
+}
+
+// write is the only goroutine that writes data frames.
+func (c *socket) write() {
+	defer func() { _ = c.conn.Close() }()
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	for {
+		select {
+		case frame := <-c.out:
+			if err := c.writeFrame(frame); err != nil {
+				c.end(err)
+				return
+			}
+		case <-ping.C:
+			if err := c.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(c.s.cfg.WriteWait)); err != nil {
+				c.end(err)
+				return
+			}
+		case <-c.ending.Done():
+			c.sayGoodbye()
+			return
+		}
+	}
+}
+
+func (c *socket) writeFrame(frame []byte) error {
+	if err := c.conn.SetWriteDeadline(time.Now().Add(c.s.cfg.WriteWait)); err != nil {
+		return err
+	}
+	err := c.conn.WriteMessage(websocket.TextMessage, frame)
+	c.mu.Lock()
+	c.queued -= len(frame)
+	c.mu.Unlock()
+	select {
+	case c.room <- struct{}{}:
+	default:
+	}
+	if isTimeout(err) {
+		c.s.cfg.Log.Warn("a slow client was closed", "client", c.conn.RemoteAddr(), "queued_bytes", c.queued)
+		return &closeError{closeTooSlow, "the client reads too slowly"}
+	}
+	return err
+}
+
+// sayGoodbye sends what is queued for a client that is told why it is closed.
+func (c *socket) sayGoodbye() {
+	code, reason := websocket.CloseNormalClosure, ""
+	var own *closeError
+	if errors.As(context.Cause(c.ending), &own) {
+		code, reason = own.code, own.reason
+	}
+	for len(c.out) > 0 && code != closeTooSlow {
+		if c.writeFrame(<-c.out) != nil {
+			return
+		}
+	}
+	_ = c.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, reason), time.Now().Add(time.Second))
+}
+
+// enqueue hands a frame to the writer, waiting while the queue is full. A queue
+// that stays full for WriteWait ends the connection with 4008.
+func (c *socket) enqueue(ctx context.Context, frame []byte) error {
+	timer := time.NewTimer(c.s.cfg.WriteWait)
+	defer timer.Stop()
+	for {
+		c.mu.Lock()
+		if c.queued+len(frame) <= queueBytes || c.queued == 0 {
+			c.queued += len(frame)
+			c.mu.Unlock()
+			break
+		}
+		c.mu.Unlock()
+		select {
+		case <-c.room:
+		case <-timer.C:
+			return c.tooSlow()
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.ending.Done():
+			return context.Cause(c.ending)
+		}
+	}
+	select {
+	case c.out <- frame:
+		return nil
+	case <-timer.C:
+		return c.tooSlow()
+	case <-c.ending.Done():
+		return context.Cause(c.ending)
+	}
+}
+
+func (c *socket) tooSlow() error {
+	err := &closeError{closeTooSlow, "the client reads too slowly"}
+	c.end(err)
+	return err
+}
+
+// bucket is a token bucket over frames.
+type bucket struct {
+	size, perSecond float64
+	used            float64
+	last            time.Time
+}
+
+func (b *bucket) take(now time.Time) bool {
+	b.used = max(0, b.used-now.Sub(b.last).Seconds()*b.perSecond)
+	b.last = now
+	b.used++
+	return b.used <= b.size
+}
