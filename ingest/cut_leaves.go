@@ -15,7 +15,7 @@ import (
 // sorted by time and keep their pictures.
 func CutLeaves(clip tree.Span, frames []MediaFrame, shots []MediaShot, cues []tree.Cue, s Settings) []tree.Leaf {
 	mine := cuesIn(cues, clip.StartMS, clip.EndMS)
-	kept := keepFrames(framesIn(frames, clip), shots, s.distance())
+	kept := keepFrames(framesIn(frames, clip), shots, s.distance(), clip.EndMS-shortestLeafMS)
 	if len(kept) == 0 {
 		return cueLeaves(clip, mine)
 	}
@@ -42,6 +42,10 @@ func CutLeaves(clip tree.Span, frames []MediaFrame, shots []MediaShot, cues []tr
 	return leaves
 }
 
+// shortestLeafMS keeps the first frames of the next clip's picture, which come
+// a moment before a chapter's mark or a pause, from making a leaf of their own.
+const shortestLeafMS = 500
+
 // keptFrame is a frame that differs from the one kept before it, with the time
 // from which its picture is on screen.
 type keptFrame struct {
@@ -51,8 +55,8 @@ type keptFrame struct {
 
 // keepFrames drops near-duplicates: a frame stays if its hash differs from the
 // last kept one's, or if a cut lies between it and the frame before it. The
-// first always stays.
-func keepFrames(frames []MediaFrame, shots []MediaShot, distance int) []keptFrame {
+// first always stays, later ones only if they are on screen before lastMS.
+func keepFrames(frames []MediaFrame, shots []MediaShot, distance int, lastMS int64) []keptFrame {
 	var kept []keptFrame
 	for i := range frames {
 		f := &frames[i]
@@ -69,7 +73,9 @@ func keepFrames(frames []MediaFrame, shots []MediaShot, distance int) []keptFram
 		if isCut {
 			start = cut
 		}
-		kept = append(kept, keptFrame{f, start})
+		if start <= lastMS {
+			kept = append(kept, keptFrame{f, start})
+		}
 	}
 	return kept
 }

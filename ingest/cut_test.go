@@ -273,6 +273,7 @@ func TestLeaves(t *testing.T) {
 		{"a still picture carries all cues", hashes(0, a, a, a, a, a, a), nil, cues, "0-6000 frame 0 one two three"},
 		{"cues stand where they start", hashes(0, a, a, b, b, a, a), nil, cues, "0-2000 frame 0 one two; 2000-4000 frame 2000 three; 4000-6000 frame 4000"},
 		{"the first frame comes late", hashes(500, a, b), nil, cues[:1], "0-1500 frame 500 one; 1500-6000 frame 1500"},
+		{"a picture of the next clip", append(hashes(0, a, a), MediaFrame{TimeMS: 5700, Hash: b}), nil, nil, "0-6000 frame 0"},
 		{"sound alone", nil, nil, cues, "200-900 one; 1900-2500 two; 3100-6000 three"},
 		{"silence", nil, nil, nil, "0-6000"},
 	}

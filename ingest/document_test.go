@@ -79,6 +79,7 @@ func TestDocumentOutlines(t *testing.T) {
 func TestOddDocuments(t *testing.T) {
 	for file, check := range map[string]func(*testing.T, *tree.Tree){
 		"evil.md": func(t *testing.T, tr *tree.Tree) {
+			t.Helper()
 			all := tr.Roots[0].Transcript()
 			for _, bad := range []string{"javascript:", "onerror", "<img", "http://", "!["} {
 				if strings.Contains(all, bad) {
@@ -90,11 +91,13 @@ func TestOddDocuments(t *testing.T) {
 			}
 		},
 		"nul.md": func(t *testing.T, tr *tree.Tree) {
+			t.Helper()
 			if all := tr.Roots[0].Transcript(); !utf8.ValidString(all) || strings.Contains(all, "\x00") || !strings.Contains(all, "before") || !strings.Contains(all, "invalid") {
 				t.Errorf("text %q", all)
 			}
 		},
 		"oneline.md": func(t *testing.T, tr *tree.Tree) {
+			t.Helper()
 			if c := tr.Counts(); c.L1 < 10 || c.L3 < 300 {
 				t.Errorf("nodes %+v", c)
 			}
@@ -107,6 +110,7 @@ func TestOddDocuments(t *testing.T) {
 			}
 		},
 		"tags.srt": func(t *testing.T, tr *tree.Tree) {
+			t.Helper()
 			if got := tr.Roots[0].Transcript(); got != "Red top placed" || tr.Source.DurationMS != 3000 || tr.Roots[0].Span != tree.MS(0, 3000) {
 				t.Errorf("text %q, source %+v", got, tr.Source)
 			}

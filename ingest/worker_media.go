@@ -61,7 +61,7 @@ func (w *Worker) findCues(ctx context.Context, p *jobPlan, facts MediaFacts, opt
 	if err != nil {
 		return fmt.Errorf("cannot read the subtitles: %w", err)
 	}
-	language := ""
+	var language string
 	switch {
 	case data != nil:
 		f, err := ReadSubtitles(name, data, facts.DurationMS)

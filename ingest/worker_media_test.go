@@ -44,41 +44,49 @@ func TestRealFiles(t *testing.T) {
 		check func(t *testing.T, tr *tree.Tree)
 	}{
 		{"threecuts.mp4", tree.StateDone, func(t *testing.T, tr *tree.Tree) {
+			t.Helper()
 			if got := fmt.Sprint(leaves(tr)); got != "[0-2000 2000-4000 4000-6000]" {
 				t.Errorf("leaves %s, want the three scenes", got)
 			}
 		}},
 		{"subs2.mkv", tree.StateDone, func(t *testing.T, tr *tree.Tree) {
+			t.Helper()
 			if cues := tr.Roots[0].Cues(); len(cues) == 0 || cues[0].Text == "" || cues[0].EndMS > 4000 {
 				t.Errorf("cues %+v", cues)
 			}
 		}},
 		{"movtext.mp4", tree.StateDone, func(t *testing.T, tr *tree.Tree) {
+			t.Helper()
 			if cues := tr.Roots[0].Cues(); len(cues) != 2 || !strings.Contains(cues[1].Text, "für Ünïcode") {
 				t.Errorf("cues %+v", cues)
 			}
 		}},
 		{"cutmdat.mp4", tree.StatePartial, func(t *testing.T, tr *tree.Tree) {
+			t.Helper()
 			if len(tr.Source.Warnings) != 1 || tr.Source.DurationMS > 4000 {
 				t.Errorf("source %+v", tr.Source)
 			}
 		}},
 		{"audioonly.mp4", tree.StateDone, func(t *testing.T, tr *tree.Tree) {
+			t.Helper()
 			if tr.Source.Kind != tree.KindAudio || tr.Roots[0].Frame() != nil || len(leaves(tr)) != 1 {
 				t.Errorf("source %+v, leaves %v", tr.Source, leaves(tr))
 			}
 		}},
 		{"long48h.mp4", tree.StateDone, func(t *testing.T, tr *tree.Tree) {
+			t.Helper()
 			if c := tr.Counts(); c.L1 > 10 || c.L3 < 24 || c.L3 > 400 {
 				t.Errorf("nodes %+v", c)
 			}
 		}},
 		{"strobe.mp4", tree.StateDone, func(t *testing.T, tr *tree.Tree) {
+			t.Helper()
 			if n := len(leaves(tr)); n > 4 {
 				t.Errorf("%d leaves", n)
 			}
 		}},
 		{"fps1000.mp4", tree.StateDone, func(t *testing.T, tr *tree.Tree) {
+			t.Helper()
 			if n := len(leaves(tr)); n > 6 {
 				t.Errorf("%d leaves", n)
 			}

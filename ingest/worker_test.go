@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/reeltree/reeltree/tree"
@@ -164,14 +165,18 @@ func TestSubmitIsOneJob(t *testing.T) {
 // counted counts the L2 calls of a describer.
 type counted struct {
 	tree.Extractive
+	mu     sync.Mutex
 	n      int
 	before func(n int) error
 }
 
 func (c *counted) L2(ctx context.Context, r tree.ClipRequest) (string, tree.Calls, error) {
+	c.mu.Lock()
 	c.n++
+	n := c.n
+	c.mu.Unlock()
 	if c.before != nil {
-		if err := c.before(c.n); err != nil {
+		if err := c.before(n); err != nil {
 			return "", tree.Calls{}, err
 		}
 	}

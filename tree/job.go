@@ -41,19 +41,20 @@ type IngestOptions struct {
 // Job is the durable record of one ingest. Its id is a hash of source and
 // settings, so the same wish twice is one job and redelivery is harmless.
 type Job struct {
-	ID       string        `json:"id"`
-	Tenant   string        `json:"tenant"`
-	Source   string        `json:"source"`
-	URL      string        `json:"url,omitempty"` // to be fetched first; Source is empty until then
-	State    State         `json:"state"`
-	Error    string        `json:"error,omitempty"`
-	Warnings []string      `json:"warnings,omitempty"`
-	Options  IngestOptions `json:"options"`
-	Plan     []Span        `json:"plan,omitempty"`     // L1 stretches, once planned
-	Finished []int         `json:"finished,omitempty"` // indexes into Plan that are stored, ascending
-	Tries    int           `json:"tries"`
-	Created  time.Time     `json:"created"`
-	Updated  time.Time     `json:"updated"`
+	ID         string        `json:"id"`
+	Tenant     string        `json:"tenant"`
+	Source     string        `json:"source"`
+	URL        string        `json:"url,omitempty"`        // to be fetched first; Source is empty until then
+	Collection string        `json:"collection,omitempty"` // of a fetched source
+	State      State         `json:"state"`
+	Error      string        `json:"error,omitempty"`
+	Warnings   []string      `json:"warnings,omitempty"`
+	Options    IngestOptions `json:"options"`
+	Plan       []Span        `json:"plan,omitempty"`     // L1 stretches, once planned
+	Finished   []int         `json:"finished,omitempty"` // indexes into Plan that are stored, ascending
+	Tries      int           `json:"tries"`
+	Created    time.Time     `json:"created"`
+	Updated    time.Time     `json:"updated"`
 }
 
 // Task is one item of the work queue: planning a job, or one of its L1 stretches.
@@ -68,7 +69,7 @@ const PlanTask = -1
 
 // Progress is one step of a job as people see it.
 type Progress struct {
-	Stage  string `json:"stage"` // "fetch", "probe", "speech", "describe", "index"
+	Stage  string `json:"stage"` // "fetch", "probe", "speech", "describe", "index", "ended"
 	Done   int64  `json:"done"`
 	Total  int64  `json:"total"`
 	Calls  int    `json:"calls"`
