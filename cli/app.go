@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/reeltree/reeltree/generate"
+	"github.com/reeltree/reeltree/ingest"
+	"github.com/reeltree/reeltree/library"
+	"github.com/reeltree/reeltree/model"
+	"github.com/reeltree/reeltree/retrieve"
+	"github.com/reeltree/reeltree/server"
+	"github.com/reeltree/reeltree/tree"
+)
+
+// app is the whole service in one process: every room, wired.
+type app struct {
+	settings   *Settings
+	log        *slog.Logger
+	store      *library.Store
+	engine     *retrieve.Engine
+	embedder   embedder
+	worker     *ingest.Worker
+	fetcher    *ingest.Fetcher
+	fetches    fetches
+	server     *server.Server
+	localToken string
+
+	stop    context.CancelFunc
+	running sync.WaitGroup
+}
+
+// newApp opens the data folder and wires the rooms; start lets it work.
+func newApp(ctx context.Context, s *Settings, log *slog.Logger) (*app, error) {
+	a := &app{settings: s, log: log}
+	for _, step := range []func(context.Context) error{a.openStore, a.openModels, a.openWorker, a.openServer} {
+		if err := step(ctx); err != nil {
+			return nil, errors.Join(err, a.Close())
+		}
+	}
+	return a, nil
+}
+
+func (a *app) openStore(ctx context.Context) (err error) {
+	a.store, err = library.Open(ctx, library.Config{Dir: a.settings.Data, Parallel: a.settings.Jobs.V, Log: a.log})
+	return err
+}
+
+// openModels makes the embedder and the retrieval engine over it.
+func (a *app) openModels(context.Context) (err error) {
+	if a.embedder, err = newEmbedder(a.settings, a.log); err != nil {
+		return err
+	}
+	var vectors retrieve.Index
+	if a.settings.Index == "coder-hnsw" {
+		vectors = retrieve.NewCoderHNSW(a.embedder.Dim())
+	}
+	a.engine, err = retrieve.Open(retrieve.Config{
+		Embed: a.embedder.Embed, EmbedderName: a.embedder.Name(), Dim: a.embedder.Dim(), Trees: a.store.Tree,
+		Vectors: vectors, Rounds: a.settings.Rounds.V, Budget: a.settings.Budget.V, Log: a.log,
+	})
+	return err
+}
+
+func (a *app) openWorker(context.Context) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	describer, models, err := newDescriber(a.settings, a.store, a.log)
+	if err != nil {
+		return err
+	}
+	a.worker = &ingest.Worker{
+		Catalog: a.store, Queue: a.store, Results: a.store, Files: files{a.store}, Plans: a.store,
+		Index: a.index, Forget: a.engine.Remove, DropContent: a.store.RemoveContent,
+		Report:    func(job tree.Job, p tree.Progress) { a.server.Report(job, p) },
+		Media:     media(a.settings, self, a.log),
+		Describer: describer, Models: models, Log: a.log,
+		Settings: ingest.Settings{
+			L1Target: a.settings.L1Target.V, L2Target: a.settings.L2Target.V, L3FPS: a.settings.L3FPS.V, L3Batch: a.settings.L3Batch.V,
+			LongSide: a.settings.FrameSide.V, MaxPixels: a.settings.MaxPixels.V, Concurrency: a.settings.Concurrency.V,
+		},
+	}
+	a.fetcher, err = ingest.NewFetcher(fetchConfig(a.settings, a.log))
+	return err
+}
+
+func media(s *Settings, self string, log *slog.Logger) ingest.Media {
+	return ingest.Media{Command: []string{self, "media-worker"}, Log: log, Memory: s.WorkerMemory.V, Timeout: s.WorkerTime.V}
+}
+
+// files gives ingest the store's bytes with its own picture type.
+type files struct{ *library.Store }
+
+// SaveFrames implements ingest.Files.
+func (f files) SaveFrames(ctx context.Context, tenant, node string, frames []ingest.Picture) ([]tree.FrameRef, error) {
+	pictures := make([]library.Picture, len(frames))
+	for i, p := range frames {
+		pictures[i] = library.Picture(p)
+	}
+	return f.Store.SaveFrames(ctx, tenant, node, pictures)
+}
+
+// index makes the nodes of a finished clip searchable.
+func (a *app) index(ctx context.Context, src tree.Source, nodes []*tree.Node) error {
+	return a.engine.Add(ctx, src, nodes)
+}
+
+// start lets queued work run, indexes what earlier runs left and resumes fetches.
+func (a *app) start(ctx context.Context) {
+	ctx, a.stop = context.WithCancel(context.WithoutCancel(ctx))
+	a.running.Go(func() {
+		a.reindex(ctx)
+		if err := a.worker.Run(ctx); err != nil && ctx.Err() == nil {
+			a.log.Error("the ingest has stopped", "error", err)
+		}
+	})
+	a.running.Go(func() { a.watchJobs(ctx) })
+	a.resumeFetches(ctx)
+}
+
+// reindex makes every stored tree searchable; the indexes live in memory.
+func (a *app) reindex(ctx context.Context) {
+	sources, err := a.store.Sources(ctx, tree.DefaultTenant)
+	if err != nil {
+		a.log.Error("the library cannot be listed", "error", err)
+		return
+	}
+	for _, src := range sources {
+		if ctx.Err() != nil {
+			return
+		}
+		t, err := a.store.Tree(ctx, src.Tenant, src.ID)
+		if err == nil {
+			err = a.engine.AddTree(ctx, t)
+		}
+		if err != nil {
+			a.log.Error("a source cannot be searched", "source", src.ID, "error", err)
+		}
+	}
+	a.log.Debug("the index is complete", "sources", len(sources))
+}
+
+// watchJobs ends the streams of jobs whose sources have come to rest, and makes
+// finished trees ready for the first question.
+func (a *app) watchJobs(ctx context.Context) {
+	err := a.store.Watch(ctx, tree.DefaultTenant, func(op string, src tree.Source) {
+		a.server.SourceChanged(op, src)
+		if op == library.OpRemoved {
+			return
+		}
+		if src.State == tree.StateDone || src.State == tree.StatePartial {
+			if err := a.engine.Warm(ctx, src.Tenant, src.ID); err != nil && ctx.Err() == nil {
+				a.log.Warn("a finished tree cannot be loaded", "source", src.ID, "error", err)
+			}
+		}
+	})
+	if err != nil && ctx.Err() == nil {
+		a.log.Error("the library feed has stopped", "error", err)
+	}
+}
+
+// closeWait is how long answers and sockets get to end.
+const closeWait = 8 * time.Second
+
+func (a *app) now() time.Time { return time.Now().UTC() }
+
+// Close stops everything in the reverse order of its start.
+func (a *app) Close() error {
+	if a.stop != nil {
+		a.stop()
+	}
+	var err error
+	if a.server != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+		defer cancel()
+		err = a.server.Close(ctx)
+	}
+	a.fetches.wait()
+	a.running.Wait()
+	if a.engine != nil {
+		err = errors.Join(err, a.engine.Close())
+	}
+	if a.store != nil {
+		err = errors.Join(err, a.store.Close())
+	}
+	return err
+}
+
+// answerer wires generate over retrieval and, where one is configured, a chat model.
+func (a *app) answerer() (*generate.Answerer, error) {
+	chat, err := newChat(a.settings, a.log)
+	if err != nil {
+		return nil, err
+	}
+	return &generate.Answerer{Find: a.engine.Query, Trees: a.store.Tree, Chat: chat, Log: a.log}, nil
+}
+
+// embedder is the built-in one or one behind an address.
+type embedder interface {
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+	Name() string
+	Dim() int
+}
+
+var _ embedder = model.Builtin{}

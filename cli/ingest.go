@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/reeltree/reeltree/client"
+	"github.com/reeltree/reeltree/tree"
+)
+
+type ingestCmd struct {
+	Collection string   `help:"Collection the sources join." placeholder:"NAME"`
+	Subtitles  string   `help:"Subtitle file of the source; without it one beside the file with the same base name is taken." placeholder:"FILE" type:"path"`
+	Keep       string   `help:"What stays after the ingest: media (the file and its frames) or frames." enum:"media,frames" default:"media"`
+	Detail     string   `help:"How closely pictures are looked at: low, normal or high." enum:"low,normal,high" default:"normal"`
+	Visual     string   `help:"Whether pictures are looked at: on or off." enum:"on,off" default:"on"`
+	AudioTrack count    `help:"Audio stream to use, from 1; 0 = the default one." default:"0"`
+	From       duration `help:"Where the wanted part begins." default:"0s"`
+	To         duration `help:"Where the wanted part ends; 0 = at the end." default:"0s"`
+	Quote      bool     `help:"Say what the ingest would cost in model calls, and do not ingest."`
+	Sources    []string `arg:"" name:"source" help:"Files, folders, http(s) and YouTube addresses."`
+}
+
+// outcome is one line of --json.
+type outcome struct {
+	Source     string      `json:"source"`
+	Title      string      `json:"title"`
+	State      tree.State  `json:"state"`
+	DurationMS int64       `json:"duration_ms"`
+	Nodes      tree.Counts `json:"nodes"`
+	Calls      int         `json:"calls"`
+	Error      string      `json:"error"`
+}
+
+// Run ingests one source after the other; a failed one does not stop the rest.
+func (cmd ingestCmd) Run(ctx context.Context, s *Settings, p Process) error {
+	return withClient(ctx, s, p, func(c *client.Client) error {
+		failed := false
+		for _, source := range expand(cmd.Sources) {
+			out := cmd.one(ctx, c, s, p, source)
+			failed = failed || out.State != tree.StateDone && out.State != tree.StatePartial && out.State != tree.StateQueued
+			if err := printOutcome(s, p, out); err != nil {
+				return err
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		if failed {
+			return errQuiet
+		}
+		return nil
+	})
+}
+
+// expand replaces folders by the files in them, in order.
+func expand(sources []string) []string {
+	var all []string
+	for _, s := range sources {
+		info, err := os.Stat(s)
+		if err != nil || !info.IsDir() {
+			all = append(all, s)
+			continue
+		}
+		_ = filepath.WalkDir(s, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() && !strings.HasPrefix(d.Name(), ".") {
+				all = append(all, path)
+			}
+			return nil // what cannot be read is reported when it is opened
+		})
+	}
+	return all
+}
+
+func isAddress(s string) bool {
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
+// one ingests a single source and says how it ended.
+func (cmd ingestCmd) one(ctx context.Context, c *client.Client, s *Settings, p Process, source string) outcome {
+	out := outcome{Title: filepath.Base(source), State: tree.StateFailed}
+	opt := client.UploadOptions{Collection: cmd.Collection, Options: cmd.options(s)}
+	var took client.Accepted
+	var err error
+	// A file that is there wins over an address of the same spelling.
+	if _, statErr := os.Stat(source); statErr != nil && isAddress(source) {
+		out.Title = source
+		took, err = c.IngestURL(ctx, source, opt)
+	} else {
+		took, err = cmd.upload(ctx, c, source, opt)
+	}
+	if err == nil && cmd.Quote {
+		return cmd.quote(ctx, c, p, took, out)
+	}
+	if err == nil {
+		err = followIngest(ctx, c, s, p, out.Title, took, &out)
+	}
+	if err != nil {
+		out.Error = err.Error()
+	}
+	return out
+}
+
+func (cmd ingestCmd) options(s *Settings) tree.IngestOptions {
+	opt := tree.IngestOptions{
+		FromMS: cmd.From.V.Milliseconds(), ToMS: cmd.To.V.Milliseconds(), AudioTrack: cmd.AudioTrack.V,
+		MaxCalls: s.MaxCalls.V, MaxTokens: s.MaxTokens.V,
+	}
+	if cmd.Keep != "media" {
+		opt.Keep = cmd.Keep
+	}
+	if cmd.Detail != "normal" {
+		opt.Detail = cmd.Detail
+	}
+	if cmd.Visual != "on" {
+		opt.Visual = cmd.Visual
+	}
+	return opt
+}
+
+func (cmd ingestCmd) upload(ctx context.Context, c *client.Client, file string, opt client.UploadOptions) (client.Accepted, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return client.Accepted{}, fmt.Errorf("the file cannot be read: %w", errors.Unwrap(err))
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
+		return client.Accepted{}, errors.New("this is not a regular file: name a file, a folder or an address")
+	}
+	side := cmd.Subtitles
+	if side == "" {
+		side = sidecar(file)
+	}
+	if side != "" {
+		if opt.Subtitles, err = os.ReadFile(side); err != nil {
+			return client.Accepted{}, fmt.Errorf("the subtitles %s cannot be read: %w", filepath.Base(side), errors.Unwrap(err))
+		}
+		opt.SubtitlesName = filepath.Base(side)
+	}
+	return c.Upload(ctx, filepath.Base(file), f, opt)
+}
+
+var subtitleSuffixes = []string{".srt", ".vtt", ".ass", ".ssa", ".smi"}
+
+// sidecar is the subtitle file beside a media file: the same base name, with
+// an optional language between name and suffix.
+func sidecar(file string) string {
+	own := strings.ToLower(filepath.Ext(file))
+	base := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	for _, s := range subtitleSuffixes {
+		if own == s {
+			return "" // a subtitle file is a source of its own
+		}
+	}
+	entries, err := os.ReadDir(filepath.Dir(file))
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries { // sorted by name: the plain one comes before one with a language
+		name, isSidecar := e.Name(), false
+		for _, s := range subtitleSuffixes {
+			isSidecar = isSidecar || strings.EqualFold(filepath.Ext(name), s)
+		}
+		rest, same := strings.CutPrefix(strings.TrimSuffix(name, filepath.Ext(name)), base)
+		if isSidecar && same && (rest == "" || strings.HasPrefix(rest, ".") && len(rest) <= 12 && !strings.Contains(rest[1:], ".")) {
+			return filepath.Join(filepath.Dir(file), name)
+		}
+	}
+	return ""
+}
+
+// followIngest shows the progress of a job until its source has come to rest.
+func followIngest(ctx context.Context, c *client.Client, s *Settings, p Process, title string, took client.Accepted, out *outcome) error {
+	bar := newBar(s, p, title)
+	defer bar.end()
+	stream := took.Stream
+	for {
+		var last client.Event
+		if err := c.FollowJob(ctx, stream, func(e client.Event) error { bar.show(e); last = e; return nil }); err != nil {
+			return err
+		}
+		if took.Source != "" {
+			break
+		}
+		job, err := c.Job(ctx, stream) // a fetch: it goes on as the ingest of what was fetched
+		if err != nil {
+			return err
+		}
+		if job.Source == "" {
+			out.State = last.State
+			if fault := faultOf(last); fault != "" {
+				return errors.New(fault)
+			}
+			return fmt.Errorf("the download ended as %s", last.State)
+		}
+		src, err := c.Source(ctx, job.Source)
+		if err != nil {
+			return err
+		}
+		took.Source, stream = src.ID, src.Job
+	}
+	src, err := c.Source(ctx, took.Source)
+	if err != nil {
+		return err
+	}
+	*out = outcome{src.ID, src.Title, src.State, src.DurationMS, src.Nodes, src.Calls, src.Error}
+	return nil
+}
+
+func faultOf(e client.Event) string {
+	var fault struct{ Message string }
+	_ = json.Unmarshal(e.Fault, &fault) // absent: no fault
+	return fault.Message
+}
+
+func (cmd ingestCmd) quote(ctx context.Context, c *client.Client, p Process, took client.Accepted, out outcome) outcome {
+	if _, err := c.Act(ctx, took.Job, "cancel", 0, 0); err != nil {
+		out.Error = err.Error()
+		return out
+	}
+	raw, err := c.Quote(ctx, took.Source, tree.IngestOptions{})
+	if err != nil {
+		out.Error = err.Error()
+		return out
+	}
+	say(p.Stderr, "%s: %s\n", out.Title, raw)
+	out.Source, out.State = took.Source, tree.StateQueued
+	return out
+}
+
+func printOutcome(s *Settings, p Process, out outcome) error {
+	if s.JSON {
+		return writeJSON(p.Stdout, out)
+	}
+	switch {
+	case out.Error != "":
+		say(p.Stderr, "%s: %s: %s\n", out.Title, out.State, out.Error)
+	default:
+		say(p.Stdout, "%s: %s, %s, %d stretches, %d clips, %d moments (%s)\n", out.Title, out.State, tree.Clock(out.DurationMS), out.Nodes.L1, out.Nodes.L2, out.Nodes.L3, out.Source)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"os"
+
+	"github.com/reeltree/reeltree/generate"
+	"github.com/reeltree/reeltree/ingest"
+	"github.com/reeltree/reeltree/library"
+	"github.com/reeltree/reeltree/model"
+	"github.com/reeltree/reeltree/tree"
+)
+
+// config is an endpoint's settings for the model room. OPENAI_BASE_URL and
+// OPENAI_API_KEY stand in for what is unset.
+func (e endpoint) config(s *Settings, log *slog.Logger) model.Config {
+	key := e.Key
+	if !key.Set() {
+		key = model.NewSecret(os.Getenv("OPENAI_API_KEY"))
+	}
+	return model.Config{URL: e.URL.V, Model: e.Model, Key: key, Concurrency: s.Concurrency.V, Log: log}
+}
+
+func newEmbedder(s *Settings, log *slog.Logger) (embedder, error) {
+	if s.Embed.URL.V == "" {
+		return model.NewBuiltin(), nil
+	}
+	e, err := model.NewEmbedder(s.Embed.config(s, log))
+	if err != nil {
+		return nil, err
+	}
+	// One vector tells the dimension, which the index needs before the first node.
+	if _, err := e.Embed(context.Background(), []string{"dimension"}); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// newChat is the chat model of answers, nil where none is configured.
+func newChat(s *Settings, log *slog.Logger) (generate.Chat, error) {
+	if s.LLM.URL.V == "" {
+		return nil, nil
+	}
+	chat, err := model.NewChat(s.LLM.config(s, log))
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, r generate.ChatRequest, onToken func(string) error) (generate.ChatReply, error) {
+		reply, err := chat.Complete(ctx, model.Request{
+			System: r.System, Messages: []model.Message{{Text: r.Text, Images: r.Images}}, MaxTokens: r.MaxTokens, JSONSchema: r.JSONSchema,
+		}, onToken)
+		return generate.ChatReply{Text: reply.Text, Finish: reply.Finish, TokensIn: reply.TokensIn, TokensOut: reply.TokensOut}, err
+	}, nil
+}
+
+// newDescriber is the vision describer with replies kept in the store, or nil
+// (the extractive one) where no vision model is configured.
+func newDescriber(s *Settings, memory *library.Store, log *slog.Logger) (tree.Describer, map[string]string, error) {
+	if s.VLM.URL.V == "" {
+		return nil, nil, nil
+	}
+	chat, err := model.NewChat(s.VLM.config(s, log))
+	if err != nil {
+		return nil, nil, err
+	}
+	ask := func(ctx context.Context, p tree.Prompt) (tree.Reply, error) {
+		reply, err := chat.Complete(ctx, model.Request{
+			System: p.System, Messages: []model.Message{{Text: p.Text, Images: p.Images}}, MaxTokens: p.MaxTokens, JSONSchema: p.Schema,
+		}, nil)
+		return tree.Reply{Text: reply.Text, Finish: reply.Finish, TokensIn: reply.TokensIn, TokensOut: reply.TokensOut}, err
+	}
+	name := s.VLM.Model
+	models := map[string]string{"l1": name, "l2": name, "l3": name}
+	return tree.NewVision(tree.Remember(ask, name, memory), tree.VisionOptions{Batch: s.L3Batch.V, Language: s.Language}), models, nil
+}
+
+func fetchConfig(s *Settings, log *slog.Logger) ingest.FetchConfig {
+	c := ingest.FetchConfig{MaxBytes: s.UploadLimit.V, Log: log, YouTubeAt: os.Getenv("REELTREE_TEST_YOUTUBE")}
+	if s.AllowPrivate {
+		c.Allow = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
+	}
+	return c
+}
+
+// sourceRefusal finds the one sentence an error has for people.
+func sourceRefusal(err error) (string, bool) {
+	var source *ingest.SourceError
+	var media *ingest.MediaError
+	var fetch *ingest.FetchError
+	switch {
+	case errors.As(err, &source):
+		return source.Reason, true
+	case errors.As(err, &media):
+		return media.Reason, true
+	case errors.As(err, &fetch):
+		return fetch.Error(), true
+	}
+	return "", false
+}

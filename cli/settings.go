@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"strings"
+)
+
+// Settings is the one table of settings: every field is a flag, an environment
+// variable REELTREE_…, a line of the help and a line of docs/config.md.
+type Settings struct {
+	Data   string `help:"Folder of the durable state." default:"${data}" placeholder:"DIR" group:"Service"`
+	Server string `help:"Address of a running service; commands talk to it instead of opening the data folder." placeholder:"URL" group:"Service"`
+	Token  bearer `help:"Bearer token: the service asks for it, commands send it. Needed to listen on anything but loopback." group:"Service"`
+	JSON   bool   `name:"json" help:"Print data as JSON, one object a line." group:"Service"`
+	Log    level  `help:"Least severe log lines that are written: debug, info, warn, error." default:"info" group:"Service"`
+
+	Listen      hostPort `help:"Address the service listens on." default:"127.0.0.1:8400" placeholder:"HOST:PORT" group:"Service"`
+	Origins     []string `help:"Further origins whose pages may use the service (scheme://host:port)." placeholder:"ORIGIN" group:"Service"`
+	AnswerTTL   duration `name:"answer-ttl" help:"How long a finished answer can be resumed." default:"10m" group:"Service"`
+	UploadLimit size     `help:"Largest upload." default:"20GB" group:"Service"`
+	Answers     count    `help:"Answers that run at once; further ones wait in a queue." default:"8" group:"Service"`
+
+	L1Target     duration `name:"l1-target" help:"Wanted length of a stretch (L1)." default:"10m" group:"Trees"`
+	L2Target     duration `name:"l2-target" help:"Wanted length of a clip (L2)." default:"1m" group:"Trees"`
+	L3FPS        ratio    `name:"l3-fps" help:"Frames looked at per second before near-duplicates are dropped." default:"1.0" group:"Trees"`
+	L3Batch      count    `name:"l3-batch" help:"Frames described per model call." default:"10" group:"Trees"`
+	Concurrency  count    `help:"Describing calls at once, per job." default:"16" group:"Trees"`
+	FrameSide    count    `help:"Longer side of stored frames in pixels." default:"512" group:"Trees"`
+	Language     string   `name:"describe-language" help:"Language of the descriptions; auto = the source's." default:"auto" group:"Trees"`
+	Jobs         count    `name:"parallel-jobs" help:"Stretches ingested at once." default:"1" group:"Trees"`
+	WorkerMemory size     `help:"Memory a media worker may use before it is ended." default:"256MB" group:"Trees"`
+	WorkerTime   duration `help:"Time one request to a media worker may take." default:"2h" group:"Trees"`
+	MaxPixels    size     `help:"Largest picture that is decoded, in pixels." default:"40M" group:"Trees"`
+
+	LLM   endpoint `embed:"" prefix:"llm-" group:"Models"`
+	VLM   endpoint `embed:"" prefix:"vlm-" group:"Models"`
+	Embed endpoint `embed:"" prefix:"embed-" group:"Models"`
+	ASR   endpoint `embed:"" prefix:"asr-" group:"Models"`
+
+	MaxCalls  count `help:"Model calls one job may cost; 0 = no cap." default:"0" group:"Models"`
+	MaxTokens count `help:"Tokens one job may cost; 0 = no cap." default:"0" group:"Models"`
+
+	Index        string `help:"Vector index: exact (scan) or coder-hnsw (approximate)." enum:"exact,coder-hnsw" default:"exact" group:"Retrieval"`
+	Budget       count  `help:"Evidence tokens of an answer." default:"3000" group:"Retrieval"`
+	Rounds       count  `help:"Retrieval rounds of an answer, 1 to 3." default:"1" group:"Retrieval"`
+	AllowPrivate bool   `help:"Let addresses to be ingested lead into private networks." group:"Retrieval"`
+}
+
+// endpoint is one model behind an OpenAI-style base address.
+type endpoint struct {
+	URL   address `name:"url" help:"OpenAI-style base address (ends in /v1); unset = built in."`
+	Model string  `name:"model" help:"Model name at that address."`
+	Key   secret  `name:"key" help:"Key for that address; OPENAI_API_KEY is used where it is unset."`
+}
+
+// errUsage marks a command line or setting that cannot be used.
+var errUsage = errors.New("usage")
+
+// problem is implemented by setting types that keep their parse error, so that
+// every mistake of a configuration can be told at once.
+type problem interface{ problem() error }
+
+// Validate lists everything that is wrong with the settings; kong calls it
+// after parsing.
+func (s *Settings) Validate() error {
+	var wrong []string
+	note := func(flag, env string, err error) {
+		wrong = append(wrong, fmt.Sprintf("--%s (%s): %v", flag, env, err))
+	}
+	walkSettings(reflect.ValueOf(s).Elem(), "", func(f setting) {
+		if p, ok := f.value.Addr().Interface().(problem); ok && p.problem() != nil {
+			note(f.flag, f.env, p.problem())
+		}
+	})
+	if r := s.Rounds.V; s.Rounds.problem() == nil && (r < 1 || r > 3) {
+		note("rounds", "REELTREE_ROUNDS", fmt.Errorf("%d is not between 1 and 3", r))
+	}
+	if s.LLM.URL.V != "" && s.LLM.Model == "" {
+		note("llm-model", "REELTREE_LLM_MODEL", errors.New("name the model to use at --llm-url"))
+	}
+	if s.VLM.URL.V != "" && s.VLM.Model == "" {
+		note("vlm-model", "REELTREE_VLM_MODEL", errors.New("name the model to use at --vlm-url"))
+	}
+	switch len(wrong) {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("%s", wrong[0])
+	}
+	return fmt.Errorf("%d settings cannot be used:\n  %s", len(wrong), strings.Join(wrong, "\n  "))
+}
+
+// setting is one row of the table.
+type setting struct {
+	flag, env, help, def, group string
+	value                       reflect.Value
+}
+
+// walkSettings visits the settings in the order of the struct.
+func walkSettings(v reflect.Value, prefix string, visit func(setting)) {
+	t := v.Type()
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if p, ok := f.Tag.Lookup("prefix"); ok {
+			walkSettings(v.Field(i), p, visit)
+			continue
+		}
+		flag := f.Tag.Get("name")
+		if flag == "" {
+			flag = kebab(f.Name)
+		}
+		flag = prefix + flag
+		visit(setting{
+			flag: flag, env: "REELTREE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_")),
+			help: f.Tag.Get("help"), def: f.Tag.Get("default"), group: f.Tag.Get("group"), value: v.Field(i),
+		})
+	}
+}
+
+func kebab(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if i > 0 && r >= 'A' && r <= 'Z' {
+			b.WriteByte('-')
+		}
+		b.WriteRune(r)
+	}
+	return strings.ToLower(b.String())
+}
+
+func (s *Settings) logger(p Process) *slog.Logger {
+	return slog.New(slog.NewTextHandler(p.Stderr, &slog.HandlerOptions{Level: s.Log.V}))
+}

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# make run: start the service, ingest VIDEO (a file or an address) or the demo
+# talk, ask QUESTION, print the answer and the page's address, keep serving.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+reeltree=bin/reeltree
+listen=${REELTREE_LISTEN:-127.0.0.1:8400}
+video=${VIDEO:-demo/talk.mp4}
+question=${QUESTION:-}
+if [ -z "$question" ]; then
+  if [ "$video" = demo/talk.mp4 ]; then question='How far could ships see the light before and after the new lens?'
+  else question='What is this about?'; fi
+fi
+
+log=$(mktemp -t reeltree-run.XXXXXX)
+"$reeltree" serve --listen "$listen" 2>"$log" & server=$!
+stop() { kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; rm -f "$log"; }
+trap stop EXIT
+trap 'exit 130' INT TERM
+ready() { "$reeltree" list --server "http://$listen" >/dev/null 2>&1; }
+for _ in $(seq 100); do
+  kill -0 "$server" 2>/dev/null || { cat "$log" >&2; exit 1; }
+  ready && break
+  sleep 0.1
+done
+ready || { echo "run: the service did not answer on $listen; its log:" >&2; cat "$log" >&2; exit 1; }
+
+echo "ingesting $video"
+args=(); [ -z "${SUBTITLES:-}" ] || args=(--subtitles "$SUBTITLES")
+"$reeltree" ingest --server "http://$listen" "${args[@]}" -- "$video"
+echo
+echo "question: $question"
+"$reeltree" ask --server "http://$listen" -- "$question"
+echo
+echo "the page: http://$listen/    (Ctrl-C stops the service)"
+wait "$server"
