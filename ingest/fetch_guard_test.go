@@ -58,11 +58,11 @@ func newCanary(t *testing.T) *canary {
 
 // fakeDNS answers every question with the next of its answers, the last for
 // ever: a resolver of the worst kind.
-func fakeDNS(t testing.TB, answers ...string) *net.Resolver {
-	t.Helper()
+func fakeDNS(tb testing.TB, answers ...string) *net.Resolver {
+	tb.Helper()
 	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	done := make(chan struct{})
 	go func() {
@@ -94,22 +94,22 @@ func fakeDNS(t testing.TB, answers ...string) *net.Resolver {
 			}
 		}
 	}()
-	t.Cleanup(func() { _ = pc.Close(); <-done })
+	tb.Cleanup(func() { _ = pc.Close(); <-done })
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "udp", pc.LocalAddr().String())
 	}}
 }
 
-func newFetcher(t testing.TB, c FetchConfig) *Fetcher {
-	t.Helper()
+func newFetcher(tb testing.TB, c FetchConfig) *Fetcher {
+	tb.Helper()
 	if c.Connect == 0 {
 		c.Connect = 2 * time.Second
 	}
 	f, err := NewFetcher(c)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(f.Close)
+	tb.Cleanup(f.Close)
 	return f
 }
 
@@ -177,8 +177,7 @@ func TestResolverThatChangesItsMind(t *testing.T) {
 	f := newFetcher(t, FetchConfig{Resolver: fakeDNS(t, "192.0.2.7", "127.0.0.1", "192.0.2.7", "127.0.0.1")})
 	for range 4 {
 		_, err := f.Fetch(t.Context(), "http://rebind.example.test:"+c.port+"/", FetchOptions{}, &strings.Builder{}, nil)
-		var guarded *errGuard
-		if !errors.As(err, &guarded) {
+		if _, ok := errors.AsType[*errGuard](err); !ok {
 			t.Errorf("error %v", err)
 		}
 	}

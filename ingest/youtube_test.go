@@ -77,7 +77,6 @@ func TestYouTube(t *testing.T) {
 // TestYouTubeStates: each state is one sentence, in time, with nothing more
 // written than came before it.
 func TestYouTubeStates(t *testing.T) {
-	testkit.WarmUp()
 	for mode, want := range map[string]struct {
 		words string
 		retry bool

@@ -63,7 +63,7 @@ func TestChatModes(t *testing.T) {
 	}
 	for _, mode := range good {
 		t.Run(mode, func(t *testing.T) {
-			reply, streamed, err, _ := ask(t, mode)
+			reply, streamed, _, err := ask(t, mode)
 			if err != nil || reply.Text != goodAnswer || streamed != goodAnswer {
 				t.Fatalf("reply %q, streamed %q, error %v", reply.Text, streamed, err)
 			}
@@ -117,7 +117,7 @@ func TestChatModes(t *testing.T) {
 	}
 	for _, c := range bad {
 		t.Run(c.mode, func(t *testing.T) {
-			_, streamed, err, e := ask(t, c.mode)
+			_, streamed, e, err := ask(t, c.mode)
 			var named *model.Error
 			if !errors.As(err, &named) || named.Kind != c.kind || e.Count() != c.calls {
 				t.Fatalf("error %v (kind %v), calls %d, want %s after %d", err, named, e.Count(), c.kind, c.calls)
@@ -144,22 +144,18 @@ func finishOf(mode string) string {
 }
 
 // ask asks the test question in one mode, within five seconds.
-func ask(t *testing.T, mode string) (model.Reply, string, error, *testkit.Endpoint) {
+func ask(t *testing.T, mode string) (model.Reply, string, *testkit.Endpoint, error) {
 	t.Helper()
 	e := testkit.NewEndpoint(t)
 	e.Always(mode)
-	config := testConfig(e)
-	if mode == "gzip-bomb" {
-		config.FirstToken = 3 * time.Second // to compress takes the endpoint its time
-	}
-	chat := newChat(t, config)
+	chat := newChat(t, testConfig(e))
 	var streamed strings.Builder
 	start := time.Now()
 	reply, err := chat.Complete(t.Context(), question(), collect(&streamed))
 	if d := time.Since(start); d > 5*time.Second {
 		t.Errorf("took %s", d)
 	}
-	return reply, streamed.String(), err, e
+	return reply, streamed.String(), e, err
 }
 
 // TestCutIsTriedAgainUnheard: without a listener nothing was handed over, so a
@@ -175,14 +171,14 @@ func TestCutIsTriedAgainUnheard(t *testing.T) {
 
 // TestPartialReply: what came before the failure is in the reply.
 func TestPartialReply(t *testing.T) {
-	reply, streamed, err, _ := ask(t, "hang-3")
+	reply, streamed, _, err := ask(t, "hang-3")
 	if err == nil || reply.Text != "The fox jumps" || streamed != reply.Text || reply.Finish != "" {
 		t.Fatalf("reply %+v, streamed %q, error %v", reply, streamed, err)
 	}
 }
 
 func TestSplitCharactersAreJoined(t *testing.T) {
-	reply, streamed, err, _ := ask(t, "split-utf8")
+	reply, streamed, _, err := ask(t, "split-utf8")
 	if want := "Ünï–cödé 😀 " + goodAnswer; err != nil || reply.Text != want || streamed != want {
 		t.Fatalf("reply %q, streamed %q, error %v", reply.Text, streamed, err)
 	}
@@ -216,7 +212,7 @@ func TestCloseOnlyThoughtsAreLearned(t *testing.T) {
 // TestEchoedKeyIsTakenOut also when it is split over tokens.
 func TestEchoedKeyIsTakenOut(t *testing.T) {
 	for _, mode := range []string{"echo-secret", "echo-secret+nonstream-json", "echo-secret+split-utf8"} {
-		reply, streamed, err, _ := ask(t, mode)
+		reply, streamed, _, err := ask(t, mode)
 		if err != nil || strings.Contains(reply.Text+streamed, testKey) || !strings.Contains(streamed, "[secret]") {
 			t.Errorf("%s: reply %q, streamed %q, error %v", mode, reply.Text, streamed, err)
 		}

@@ -120,7 +120,7 @@ func (p phrasing) request(model string, r Request) openai.ChatCompletionRequest 
 	if p.completion {
 		req.MaxCompletionTokens = r.MaxTokens
 	} else {
-		req.MaxTokens = r.MaxTokens
+		req.MaxTokens = r.MaxTokens //nolint:staticcheck // the only name that small servers know
 	}
 	if !p.noUsage {
 		req.StreamOptions = &openai.StreamOptions{IncludeUsage: true}

@@ -112,9 +112,16 @@ func TestTranscribe(t *testing.T) {
 		cues int
 		kind model.Kind
 	}{
-		{"ok", 5, ""}, {"no-segments", 1, ""}, {"no-verbose", 1, ""}, {"no-speech", 0, ""},
-		{"bad-time", 0, model.KindBadReply}, {"html200", 0, model.KindBadReply}, {"hang", 0, model.KindTimeout},
-		{"500", 0, model.KindUpstream}, {"401", 0, model.KindAuth}, {"huge", 0, model.KindTooLarge},
+		{"ok", 5, ""},
+		{"no-segments", 1, ""},
+		{"no-verbose", 1, ""},
+		{"no-speech", 0, ""},
+		{"bad-time", 0, model.KindBadReply},
+		{"html200", 0, model.KindBadReply},
+		{"hang", 0, model.KindTimeout},
+		{"500", 0, model.KindUpstream},
+		{"401", 0, model.KindAuth},
+		{"huge", 0, model.KindTooLarge},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			e := testkit.NewEndpoint(t)

@@ -8,12 +8,12 @@ import (
 )
 
 // runOutput sends text in pieces of n bytes and gives what was handed over.
-func runOutput(t testing.TB, text string, n int, key string, held, listened bool) (*output, string) {
-	t.Helper()
+func runOutput(tb testing.TB, text string, n int, key string, held, listened bool) (*output, string) {
+	tb.Helper()
 	var got strings.Builder
 	hand := func(s string) error {
 		if !utf8.ValidString(s) {
-			t.Errorf("half a character was handed over: %q", s)
+			tb.Errorf("half a character was handed over: %q", s)
 		}
 		got.WriteString(s)
 		return nil
@@ -25,12 +25,12 @@ func runOutput(t testing.TB, text string, n int, key string, held, listened bool
 	for len(text) > 0 {
 		k := min(n, len(text))
 		if err := o.write(text[:k]); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		text = text[k:]
 	}
 	if err := o.end(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return o, got.String()
 }

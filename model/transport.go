@@ -98,7 +98,10 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	default:
 		resp.Body = newEventBody(body, ex)
 	}
-	return resp, err
+	if err != nil {
+		return nil, err // never both: net/http would log about it
+	}
+	return resp, nil
 }
 
 // keepFailure reads the beginning of a failure's body.

@@ -34,13 +34,13 @@ type Endpoint struct {
 
 // NewEndpoint starts an endpoint on loopback that answers in mode "ok" and is
 // closed with the test.
-func NewEndpoint(t testing.TB) *Endpoint {
-	t.Helper()
+func NewEndpoint(tb testing.TB) *Endpoint {
+	tb.Helper()
 	e, err := StartEndpoint("127.0.0.1:0")
 	if err != nil {
-		t.Fatalf("scripted endpoint: %v", err)
+		tb.Fatalf("scripted endpoint: %v", err)
 	}
-	t.Cleanup(e.Close)
+	tb.Cleanup(e.Close)
 	return e
 }
 

@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"bytes"
 	"compress/gzip"
 	"io"
 	"net/http"
@@ -61,23 +62,31 @@ func (p *reply) flush() { _ = http.NewResponseController(p.w).Flush() } // a cli
 
 // huge sends 100 MB of one JSON text, in gzip-bomb compressed.
 func (p *reply) huge() error {
-	var out io.Writer = p.w
+	pack := func(s string) []byte { return []byte(s) }
 	p.w.Header().Set("Content-Type", "application/json")
 	if p.mode.has("gzip-bomb") {
 		p.w.Header().Set("Content-Encoding", "gzip")
-		zip := gzip.NewWriter(p.w)
-		defer zip.Close() //nolint:errcheck // the client has had enough long before
-		out = zip
+		pack = packed
 	}
-	block := []byte(strings.Repeat("a", 1<<20))
-	if _, err := io.WriteString(out, `{"choices":[{"finish_reason":"stop","message":{"content":"`); err != nil {
-		return errGone
-	}
+	block := pack(strings.Repeat("a", 1<<20))
+	parts := [][]byte{pack(`{"choices":[{"finish_reason":"stop","message":{"content":"`)}
 	for range 100 {
-		if _, err := out.Write(block); err != nil {
+		parts = append(parts, block)
+	}
+	for _, part := range append(parts, pack(`"}}]}`)) {
+		if _, err := p.w.Write(part); err != nil {
 			return errGone
 		}
 	}
-	_, _ = io.WriteString(out, `"}}]}`)
 	return nil
+}
+
+// packed is one gzip member. Members may follow each other, so a large body is
+// the same small one many times and costs nothing to make.
+func packed(s string) []byte {
+	var b bytes.Buffer
+	zip := gzip.NewWriter(&b)
+	_, _ = io.WriteString(zip, s) // a buffer never fails
+	_ = zip.Close()
+	return b.Bytes()
 }

@@ -84,13 +84,13 @@ var VideoModes = map[string]string{
 }
 
 // NewYouTube starts a scripted YouTube that is closed with the test.
-func NewYouTube(t testing.TB, videos ...Video) *YouTube {
-	t.Helper()
+func NewYouTube(tb testing.TB, videos ...Video) *YouTube {
+	tb.Helper()
 	y, err := StartYouTube("127.0.0.1:0", videos...)
 	if err != nil {
-		t.Fatalf("scripted YouTube: %v", err)
+		tb.Fatalf("scripted YouTube: %v", err)
 	}
-	t.Cleanup(y.Close)
+	tb.Cleanup(y.Close)
 	return y
 }
 

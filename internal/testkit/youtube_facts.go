@@ -2,7 +2,6 @@ package testkit
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // player answers the question for a video's facts.
@@ -41,7 +39,7 @@ func (y *YouTube) player(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(w, io.LimitReader(spaces{}, 40<<20))
 	case "gzip-facts":
 		w.Header().Set("Content-Encoding", "gzip")
-		_, _ = w.Write(packedBlanks())
+		_, _ = w.Write(bytes.Repeat(packed(strings.Repeat(" ", 1<<20)), 100))
 	case "redirect-away":
 		http.Redirect(w, r, "http://10.0.0.1/youtubei/v1/player", http.StatusTemporaryRedirect)
 	case "redirect-loop":
@@ -50,21 +48,6 @@ func (y *YouTube) player(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, 200, facts(v))
 	}
 }
-
-// packedBlanks are 100 MB of blanks as gzip, made once: it takes a while.
-var packedBlanks = sync.OnceValue(func() []byte {
-	var b bytes.Buffer
-	zip, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // the level is a valid one
-	block := bytes.Repeat([]byte(" "), 1<<20)
-	for range 100 {
-		_, _ = zip.Write(block) // a buffer never fails
-	}
-	_ = zip.Close()
-	return b.Bytes()
-})
-
-// WarmUp makes what takes longer than the deadlines of a test.
-func WarmUp() { packedBlanks() }
 
 // spaces is an endless body of blanks, which is valid JSON so far.
 type spaces struct{}
