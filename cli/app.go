@@ -111,11 +111,14 @@ func (a *app) index(ctx context.Context, src tree.Source, nodes []*tree.Node) er
 	return a.engine.Add(ctx, src, nodes)
 }
 
-// start lets queued work run, indexes what earlier runs left and resumes fetches.
-func (a *app) start(ctx context.Context) {
+// start lets queued work run, indexes what earlier runs left (unless that was
+// done already) and resumes fetches.
+func (a *app) start(ctx context.Context, indexed bool) {
 	ctx, a.stop = context.WithCancel(context.WithoutCancel(ctx))
 	a.running.Go(func() {
-		a.reindex(ctx)
+		if !indexed {
+			a.reindex(ctx)
+		}
 		if err := a.worker.Run(ctx); err != nil && ctx.Err() == nil {
 			a.log.Error("the ingest has stopped", "error", err)
 		}
@@ -139,7 +142,7 @@ func (a *app) reindex(ctx context.Context) {
 		if err == nil {
 			err = a.engine.AddTree(ctx, t)
 		}
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			a.log.Error("a source cannot be searched", "source", src.ID, "error", err)
 		}
 	}

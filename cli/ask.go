@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -34,7 +35,7 @@ func (cmd askCmd) Run(ctx context.Context, s *Settings, p Process) error {
 	}
 	return withClient(ctx, s, p, func(c *client.Client) error {
 		see := func(e client.Event) error { _, err := fmt.Fprintf(p.Stdout, "%s\n", e.Raw); return err }
-		printed := &printer{p: p, times: map[int]string{}}
+		printed := &printer{p: p, times: map[int]string{}, cards: map[int]string{}}
 		if !s.JSON {
 			see = printed.see
 		}
@@ -54,8 +55,9 @@ func (cmd askCmd) Run(ctx context.Context, s *Settings, p Process) error {
 type printer struct {
 	p     Process
 	times map[int]string
-	cards []string
-	open  bool // text stands on the last line
+	cards map[int]string
+	cited []int // in the order of the text
+	open  bool  // text stands on the last line
 }
 
 func (w *printer) see(e client.Event) error {
@@ -69,6 +71,9 @@ func (w *printer) see(e client.Event) error {
 		_, err := fmt.Fprint(w.p.Stdout, e.Text)
 		return err
 	case "citation":
+		if !slices.Contains(w.cited, e.N) {
+			w.cited = append(w.cited, e.N)
+		}
 		_, err := fmt.Fprintf(w.p.Stdout, " [%s]", w.times[e.N])
 		return err
 	case "gap":
@@ -93,15 +98,21 @@ func (w *printer) evidence(e client.Event) {
 	if utf8.RuneCountInString(quote) > 110 {
 		quote = string([]rune(quote)[:109]) + "…"
 	}
-	w.cards = append(w.cards, fmt.Sprintf("  %s  %s", span, quote))
+	w.cards[e.N] = fmt.Sprintf("  %s  %s", span, quote)
+	if e.Nearest {
+		w.cited = append(w.cited, e.N)
+	}
 }
 
 func (w *printer) done() error {
 	if w.open {
 		say(w.p.Stdout, "\n")
 	}
-	if len(w.cards) > 0 {
-		say(w.p.Stdout, "\nfrom\n%s\n", strings.Join(w.cards, "\n"))
+	if len(w.cited) > 0 {
+		say(w.p.Stdout, "\nfrom\n")
+	}
+	for _, n := range w.cited {
+		say(w.p.Stdout, "%s\n", w.cards[n])
 	}
 	return nil
 }

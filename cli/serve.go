@@ -37,7 +37,7 @@ func (serveCmd) Run(ctx context.Context, s *Settings, p Process) (err error) {
 		Handler: a.server, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
-	a.start(ctx)
+	a.start(ctx, false)
 	log.Info("listening", "page", addr+"/", "data", s.Data)
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()

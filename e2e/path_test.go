@@ -18,7 +18,7 @@ import (
 	"github.com/reeltree/reeltree/internal/testkit"
 )
 
-const demoQuestion = "How far could ships see the light before and after the new lens?"
+const demoQuestion = "From how many kilometres could the light be seen?"
 
 // covers reports whether one of the cited spans holds the time.
 func covers(events []event, ms int64) bool {

@@ -89,7 +89,7 @@ func last(t *testing.T, events []Event) Done {
 }
 
 func TestExtractiveAnswerIsMadeOfItsEvidence(t *testing.T) {
-	events, text := collect(t, &Answerer{Find: finder(false, evidence...)}, Question{Text: "From how far could a ship see the light?"})
+	events, text := collect(t, &Answerer{Find: finder(false, evidence...)}, Question{Text: "From how many kilometres could a ship see the light?"})
 	if d := last(t, events); d.Finish != FinishStop {
 		t.Errorf("done %+v", d)
 	}

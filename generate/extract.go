@@ -19,15 +19,17 @@ const (
 // point is one sentence that may stand in an extractive answer. It occurs as
 // it is in the quote of its evidence.
 type point struct {
-	n     int // evidence
-	order int // within the evidence
+	n     int  // evidence
+	place int  // of the evidence in the order of the material
+	order int  // within the evidence
+	hit   bool // holds a word of the question
 	text  string
 	words map[string]bool
 	score float64
 }
 
-// extract answers with sentences of the evidence: the best one leads, others
-// follow in the order of the material, each with its citation.
+// extract answers with the best sentences of the evidence in the order of the
+// material, each with its citation.
 func extract(ctx context.Context, q Question, w *writer) error {
 	points := gatherPoints(w.evidence, keywords(q.Text))
 	chosen := pick(points, limitFor(q.Text))
@@ -71,9 +73,9 @@ func sayPoint(w *writer, lead string, p point) error {
 func gatherPoints(evidence []Evidence, question []string) []point {
 	var points []point
 	rare := map[string]int{}
-	for _, e := range evidence {
+	for place, e := range inOrder(evidence) {
 		for i, s := range cutSentences(e.Quote) {
-			p := point{n: e.N, order: i, text: s, words: map[string]bool{}}
+			p := point{n: e.N, place: place, order: i, text: s, words: map[string]bool{}}
 			for _, k := range keywords(s) {
 				p.words[k] = true
 				rare[k]++
@@ -91,6 +93,7 @@ func gatherPoints(evidence []Evidence, question []string) []point {
 	for i := range points {
 		for _, k := range question {
 			if points[i].words[k] {
+				points[i].hit = true
 				points[i].score += 1 / (1 + float64(rare[k])/4) / total
 			}
 		}
@@ -99,15 +102,28 @@ func gatherPoints(evidence []Evidence, question []string) []point {
 	return points
 }
 
+// inOrder is the evidence by source, then time or place.
+func inOrder(evidence []Evidence) []Evidence {
+	sorted := slices.Clone(evidence)
+	slices.SortStableFunc(sorted, func(a, b Evidence) int {
+		return cmp.Or(
+			cmp.Compare(a.Source.ID, b.Source.ID), cmp.Compare(a.Span.StartMS, b.Span.StartMS), cmp.Compare(a.Span.Page, b.Span.Page),
+			cmp.Compare(a.Span.Paragraph, b.Span.Paragraph), cmp.Compare(a.Span.StartChar, b.Span.StartChar), cmp.Compare(a.Span.RowStart, b.Span.RowStart))
+	})
+	return sorted
+}
+
 // shortPenalty keeps fragments ("Yes.", "Right, the lens.") from leading.
 func shortPenalty(words int) float64 { return min(1, .4+float64(words)*.1) }
 
 // pick takes the best sentences for relevance and variety (maximal marginal
-// relevance, Carbonell & Goldstein 1998), then puts the lead first and the rest
-// in the order of the evidence.
+// relevance, Carbonell & Goldstein 1998), in the order of the material.
 func pick(points []point, most int) []point {
 	var chosen []point
 	rest := slices.Clone(points)
+	if slices.ContainsFunc(rest, func(p point) bool { return p.hit }) {
+		rest = slices.DeleteFunc(rest, func(p point) bool { return !p.hit })
+	}
 	for len(rest) > 0 && len(chosen) < most {
 		at, best := 0, -1.0
 		for i, p := range rest {
@@ -115,13 +131,13 @@ func pick(points []point, most int) []point {
 				at, best = i, s
 			}
 		}
-		if len(chosen) > 0 && (best <= 0 || best < chosen[0].score*.25) {
+		if len(chosen) > 0 && (best <= 0 || best < chosen[0].score*.4) {
 			break
 		}
 		chosen = append(chosen, rest[at])
 		rest = slices.Delete(rest, at, at+1)
 	}
-	slices.SortStableFunc(chosen, func(a, b point) int { return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.order, b.order)) })
+	slices.SortStableFunc(chosen, func(a, b point) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.order, b.order)) })
 	return chosen
 }
 

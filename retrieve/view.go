@@ -54,7 +54,12 @@ func newView(ctx context.Context, t *tree.Tree, embed Embed) (*view, error) {
 			}
 			clip := clipView{node: l2, at: [2]int{a, b}, lo: len(v.units)}
 			for c, l3 := range l2.Children {
-				v.units = append(v.units, leafUnits(l3, [3]int{a, b, c})...)
+				v.units = append(v.units, leafUnits(l3, [3]int{a, b, c}, !described(t))...)
+			}
+			if clip.lo == len(v.units) { // nothing is said: what is seen is all there is
+				for c, l3 := range l2.Children {
+					v.units = append(v.units, leafUnits(l3, [3]int{a, b, c}, false)...)
+				}
 			}
 			clip.hi = len(v.units)
 			v.clips = append(v.clips, clip)
@@ -92,8 +97,16 @@ func (v *view) fill(vectors [][]float32) {
 	}
 }
 
-// leafUnits are the finest regions of one L3.
-func leafUnits(n *tree.Node, at [3]int) []*unit {
+// described reports whether a model has looked at the pictures of a tree; the
+// extractive describer only notes that there is one.
+func described(t *tree.Tree) bool {
+	l3 := t.Models["l3"]
+	return l3 != "" && l3 != "extractive" || t.Imported != nil
+}
+
+// leafUnits are the finest regions of one L3. wordsOnly leaves out a leaf
+// without any words of its own.
+func leafUnits(n *tree.Node, at [3]int, wordsOnly bool) []*unit {
 	e := n.Evidence
 	base := unit{node: n.ID, at: at, span: n.Span, frame: e.Frame}
 	var units []*unit
@@ -125,7 +138,7 @@ func leafUnits(n *tree.Node, at [3]int) []*unit {
 	for _, c := range e.Screen {
 		add(tree.MS(c.StartMS, c.EndMS), "", c.Text, c.Text)
 	}
-	if n.Text != "" && (len(units) == 0 || addsWords(n.Text, said+" "+e.Passage)) {
+	if n.Text != "" && !wordsOnly && (len(units) == 0 || addsWords(n.Text, said+" "+e.Passage)) {
 		add(n.Span, "", n.Text, n.Text)
 	}
 	return units

@@ -8,7 +8,7 @@ listen=${REELTREE_LISTEN:-127.0.0.1:8400}
 video=${VIDEO:-demo/talk.mp4}
 question=${QUESTION:-}
 if [ -z "$question" ]; then
-  if [ "$video" = demo/talk.mp4 ]; then question='How far could ships see the light before and after the new lens?'
+  if [ "$video" = demo/talk.mp4 ]; then question='From how many kilometres could the light be seen?'
   else question='What is this about?'; fi
 fi
 

@@ -101,7 +101,7 @@ func (s *Server) routes() http.Handler {
 	open("GET /healthz", s.getHealth)
 	open("GET /readyz", s.getReady)
 	open("GET /v1/ws", s.serveSocket)
-	open("GET /", s.getPage)
+	open("/", s.getPage)
 	open("/v1/", func(w http.ResponseWriter, r *http.Request) {
 		fail(w, newError(codeNoRoute, "%s %.200s is not an address of this service: see docs/protocol.md", r.Method, r.URL.Path))
 	})
@@ -143,8 +143,8 @@ func (s *Server) getReady(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) getPage(w http.ResponseWriter, r *http.Request) {
-	if s.cfg.Page == nil {
-		fail(w, newError(codeNoRoute, "this build has no page"))
+	if s.cfg.Page == nil || r.Method != http.MethodGet && r.Method != http.MethodHead {
+		fail(w, newError(codeNoRoute, "%s %.200s is not an address of this service", r.Method, r.URL.Path))
 		return
 	}
 	w.Header().Set("Cache-Control", "no-cache")
