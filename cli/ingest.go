@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/reeltree/reeltree/client"
@@ -153,10 +154,8 @@ var subtitleSuffixes = []string{".srt", ".vtt", ".ass", ".ssa", ".smi"}
 func sidecar(file string) string {
 	own := strings.ToLower(filepath.Ext(file))
 	base := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-	for _, s := range subtitleSuffixes {
-		if own == s {
-			return "" // a subtitle file is a source of its own
-		}
+	if slices.Contains(subtitleSuffixes, own) {
+		return "" // a subtitle file is a source of its own
 	}
 	entries, err := os.ReadDir(filepath.Dir(file))
 	if err != nil {

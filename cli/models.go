@@ -70,6 +70,9 @@ func newDescriber(s *Settings, memory *library.Store, log *slog.Logger) (tree.De
 		reply, err := chat.Complete(ctx, model.Request{
 			System: p.System, Messages: []model.Message{{Text: p.Text, Images: p.Images}}, MaxTokens: p.MaxTokens, JSONSchema: p.Schema,
 		}, nil)
+		if errors.Is(err, model.ErrNoText) {
+			return tree.Reply{}, nil // the build has a text of its own for this
+		}
 		return tree.Reply{Text: reply.Text, Finish: reply.Finish, TokensIn: reply.TokensIn, TokensOut: reply.TokensOut}, err
 	}
 	name := s.VLM.Model

@@ -57,6 +57,8 @@ func shutdown(ctx context.Context, a *app, web *http.Server, served <-chan error
 	if stopErr := web.Shutdown(ctx); stopErr != nil {
 		err = errors.Join(err, web.Close())
 	}
-	<-served
+	if serveErr := <-served; !errors.Is(serveErr, http.ErrServerClosed) {
+		err = errors.Join(err, serveErr)
+	}
 	return err
 }

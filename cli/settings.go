@@ -71,7 +71,7 @@ func (s *Settings) Validate() error {
 		wrong = append(wrong, fmt.Sprintf("--%s (%s): %v", flag, env, err))
 	}
 	walkSettings(reflect.ValueOf(s).Elem(), "", func(f setting) {
-		if p, ok := f.value.Addr().Interface().(problem); ok && p.problem() != nil {
+		if p, ok := reflect.TypeAssert[problem](f.value.Addr()); ok && p.problem() != nil {
 			note(f.flag, f.env, p.problem())
 		}
 	})

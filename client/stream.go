@@ -211,8 +211,7 @@ func (c *Client) connect(ctx context.Context) (*websocket.Conn, error) {
 
 // closeReason makes close codes that mean "not again" final.
 func closeReason(err error) error {
-	var closed *websocket.CloseError
-	if errors.As(err, &closed) {
+	if closed, ok := errors.AsType[*websocket.CloseError](err); ok {
 		switch closed.Code {
 		case 4000, 4003, websocket.CloseMessageTooBig, websocket.CloseInvalidFramePayloadData:
 			return &finalError{fmt.Errorf("the service closed the connection: %s", closed.Text)}

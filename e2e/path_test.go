@@ -147,7 +147,7 @@ func TestRealClipWithSidecar(t *testing.T) {
 	if got.State != "done" {
 		t.Fatalf("ingest says %+v", got)
 	}
-	hits := cited(ask(t, data, "What brings you to the land of the gatekeepers, and who is she searching for?"))
+	hits := cited(ask(t, data, "What brings you to the land of the gatekeepers, and what is said about the blade?"))
 	starts := map[int64]bool{}
 	for _, e := range hits {
 		starts[e.Span.StartMS] = true

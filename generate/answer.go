@@ -61,15 +61,16 @@ func (a *Answerer) now() time.Time {
 }
 
 func (a *Answerer) write(ctx context.Context, q Question, w *writer) (finish string, err error) {
+	q, err = a.overview(ctx, q)
+	if err != nil {
+		return FinishError, findError(err)
+	}
 	if q.mode() != ModeAnswer {
 		return a.summarise(ctx, q, w)
 	}
 	result, err := a.Find(ctx, q.query(), w.round)
 	if err != nil {
-		if errors.Is(err, retrieve.ErrQuestion) {
-			return FinishError, &Error{Kind: KindBadQuestion, Message: err.Error(), Cause: err}
-		}
-		return FinishError, &Error{Kind: KindRetrieval, Message: "the evidence could not be searched: try again", Retry: true, Cause: err}
+		return FinishError, findError(err)
 	}
 	w.coverage = result.Coverage
 	w.retrieved()
@@ -86,6 +87,13 @@ func (a *Answerer) write(ctx context.Context, q Question, w *writer) (finish str
 		return FinishError, &Error{Kind: KindModel, Message: "no chat model is configured: set --llm-url and --llm-model, or ask with answerer auto"}
 	}
 	return FinishStop, extract(ctx, q, w)
+}
+
+func findError(err error) error {
+	if errors.Is(err, retrieve.ErrQuestion) {
+		return &Error{Kind: KindBadQuestion, Message: err.Error(), Cause: err}
+	}
+	return &Error{Kind: KindRetrieval, Message: "the evidence could not be searched: try again", Retry: true, Cause: err}
 }
 
 func (a *Answerer) log() *slog.Logger {

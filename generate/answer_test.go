@@ -213,8 +213,15 @@ func TestCancelEndsWithDone(t *testing.T) {
 
 func TestQuestionsAreRefusedInOneSentence(t *testing.T) {
 	for _, q := range []Question{
-		{Text: ""}, {Text: " \n\t"}, {Text: "a\x00b"}, {Text: "\xff"}, {Text: strings.Repeat("🙂", maxQuestion+1)},
-		{Text: "x", Mode: "poem"}, {Text: "x", Options: Options{Answerer: "oracle"}}, {Text: "x", Options: Options{Rounds: 9}}, {Text: "x", Options: Options{Frames: -1}},
+		{Text: ""},
+		{Text: " \n\t"},
+		{Text: "a\x00b"},
+		{Text: "\xff"},
+		{Text: strings.Repeat("🙂", maxQuestion+1)},
+		{Text: "x", Mode: "poem"},
+		{Text: "x", Options: Options{Answerer: "oracle"}},
+		{Text: "x", Options: Options{Rounds: 9}},
+		{Text: "x", Options: Options{Frames: -1}},
 	} {
 		err := (&Answerer{Find: finder(true)}).Answer(t.Context(), q, func(Event) error { t.Error("an event was sent"); return nil })
 		var own *Error
@@ -274,6 +281,23 @@ func TestSummaryCitesOnePointPerStretch(t *testing.T) {
 	_, text := collect(t, a, Question{Mode: "chapters", Sources: []string{lens.ID}})
 	if text != "The problem.\nRings" {
 		t.Errorf("chapters %q", text)
+	}
+}
+
+func TestQuestionAboutEverythingIsSummedUp(t *testing.T) {
+	tr := &tree.Tree{Source: lens, Roots: []*tree.Node{{
+		ID: tree.NodeID(lens.ID, 0), Level: tree.L1, Text: "A talk about lenses.", Span: tree.MS(0, 90_000),
+		Children: []*tree.Node{{ID: tree.NodeID(lens.ID, 0, 0), Level: tree.L2, Text: "Old lamps.", Span: tree.MS(0, 60_000)}, {ID: tree.NodeID(lens.ID, 0, 1), Level: tree.L2, Text: "Rings.", Span: tree.MS(60_000, 90_000)}},
+	}}}
+	a := &Answerer{Find: finder(false, evidence...), Trees: func(context.Context, string, string) (*tree.Tree, error) { return tr, nil }}
+	for question, want := range map[string]string{
+		"What is this video about?":       "A talk about lenses.\n\nOld lamps.\n\nRings.",
+		"What is this lens made of, Ann?": "",
+	} {
+		_, text := collect(t, a, Question{Text: question})
+		if (text == "A talk about lenses.\n\nOld lamps.\n\nRings.") != (want != "") {
+			t.Errorf("%q: %q", question, text)
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ type point struct {
 // material, each with its citation.
 func extract(ctx context.Context, q Question, w *writer) error {
 	points := gatherPoints(w.evidence, keywords(q.Text))
-	chosen := pick(points, limitFor(q.Text))
+	chosen := pick(points, keywords(q.Text), limitFor(q.Text))
 	if len(chosen) == 0 {
 		return w.say("The evidence holds no words to quote; see the moments that are shown.")
 	}
@@ -118,7 +118,7 @@ func shortPenalty(words int) float64 { return min(1, .4+float64(words)*.1) }
 
 // pick takes the best sentences for relevance and variety (maximal marginal
 // relevance, Carbonell & Goldstein 1998), in the order of the material.
-func pick(points []point, most int) []point {
+func pick(points []point, question []string, most int) []point {
 	var chosen []point
 	rest := slices.Clone(points)
 	if slices.ContainsFunc(rest, func(p point) bool { return p.hit }) {
@@ -127,11 +127,11 @@ func pick(points []point, most int) []point {
 	for len(rest) > 0 && len(chosen) < most {
 		at, best := 0, -1.0
 		for i, p := range rest {
-			if s := p.score * (1 - overlap(p, chosen)); s > best {
+			if s := p.score*(1-overlap(p, chosen)) + freshWorth*freshShare(p, question, chosen); s > best {
 				at, best = i, s
 			}
 		}
-		if len(chosen) > 0 && (best <= 0 || best < chosen[0].score*.4) {
+		if len(chosen) > 0 && (best <= 0 || best < chosen[0].score*.4 && freshShare(rest[at], question, chosen) == 0) {
 			break
 		}
 		chosen = append(chosen, rest[at])
@@ -139,6 +139,21 @@ func pick(points []point, most int) []point {
 	}
 	slices.SortStableFunc(chosen, func(a, b point) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.order, b.order)) })
 	return chosen
+}
+
+// freshWorth is what answering a further part of the question counts.
+const freshWorth = .3
+
+// freshShare is the share of the question's words that a sentence holds and no
+// chosen one does: a question of several parts wants each answered.
+func freshShare(p point, question []string, chosen []point) float64 {
+	fresh := 0
+	for _, k := range question {
+		if p.words[k] && !slices.ContainsFunc(chosen, func(c point) bool { return c.words[k] }) {
+			fresh++
+		}
+	}
+	return float64(fresh) / float64(max(1, len(question)))
 }
 
 // overlap is the largest share of a sentence's words that a chosen one holds.
@@ -217,7 +232,7 @@ func keywords(text string) []string {
 
 var fillers = func() map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields(`the and for are was were what when where which who why how did does has have had that this these those
+	for w := range strings.FieldsSeq(`the and for are was were what when where which who why how did does has have had that this these those
 		with from into about they them their there been being will would could should can may not but you your our its his her she him
 		could say said tell der die das und ist wie wer los las que con por les des est dans pour`) {
 		m[w] = true

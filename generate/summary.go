@@ -3,7 +3,10 @@ package generate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/reeltree/reeltree/retrieve"
 	"github.com/reeltree/reeltree/tree"
@@ -43,7 +46,91 @@ func (a *Answerer) summarise(ctx context.Context, q Question, w *writer) (string
 	return FinishStop, nil
 }
 
+// A source of fewer stretches than fewStretches is summed up clip by clip, in
+// at most mostPoints points.
+const (
+	fewStretches = 3
+	mostPoints   = 8
+)
+
+// distinctTexts drops nodes that say what one before them has said.
+func distinctTexts(nodes []*tree.Node) []*tree.Node {
+	var out []*tree.Node
+	for _, n := range nodes {
+		if !slices.ContainsFunc(out, func(o *tree.Node) bool { return strings.TrimSpace(o.Text) == strings.TrimSpace(n.Text) }) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// leadingLeaves cuts the leaves that say something into n equal parts and takes
+// the one with most words of each.
+func leadingLeaves(t *tree.Tree, n int) []*tree.Node {
+	var spoken, best []*tree.Node
+	for _, r := range t.Roots {
+		r.Leaves(func(l *tree.Node) {
+			if l.Transcript() != "" {
+				spoken = append(spoken, l)
+			}
+		})
+	}
+	for i := range n {
+		part := spoken[i*len(spoken)/n : (i+1)*len(spoken)/n]
+		if len(part) > 0 {
+			best = append(best, slices.MaxFunc(part, func(a, b *tree.Node) int { return len(keywords(a.Transcript())) - len(keywords(b.Transcript())) }))
+		}
+	}
+	return best
+}
+
+// overview turns a question about everything ("What is this about?") into a
+// summary of the sources it is asked of, or of those that are found first.
+func (a *Answerer) overview(ctx context.Context, q Question) (Question, error) {
+	if a.Trees == nil || q.mode() != ModeAnswer || !asksForOverview(q.Text) {
+		return q, nil
+	}
+	if len(q.Sources) == 0 {
+		found, err := a.Find(ctx, q.query(), func(retrieve.Round) error { return nil })
+		if err != nil {
+			return q, err
+		}
+		for _, it := range append(found.Items, found.Nearest...) {
+			if !slices.Contains(q.Sources, it.Source.ID) && len(q.Sources) < 3 {
+				q.Sources = append(q.Sources, it.Source.ID)
+			}
+		}
+	}
+	if len(q.Sources) > 0 {
+		q.Mode = ModeSummary
+	}
+	return q, nil
+}
+
+// overviewWords add nothing to a question about everything.
+var overviewWords = []string{"about", "video", "talk", "film", "movie", "record", "meetin", "docume", "summar", "overvi", "happen", "discus", "topic", "please", "give", "short", "main"}
+
+func asksForOverview(question string) bool {
+	words := keywords(question)
+	for _, k := range words {
+		if !slices.Contains(overviewWords, k) {
+			return false
+		}
+	}
+	return strings.IndexFunc(question, unicode.IsLetter) >= 0 && utf8.RuneCountInString(question) > 8
+}
+
 func summaryNodes(t *tree.Tree, mode string) []*tree.Node {
+	if mode == ModeSummary && len(t.Roots) < fewStretches { // a short source: its clips say more
+		var all []*tree.Node
+		for _, r := range t.Roots {
+			all = append(append(all, r), r.Children...)
+		}
+		if all = distinctTexts(all); len(all) < fewStretches { // too short for clips: its own words say more
+			all = append(all, leadingLeaves(t, mostPoints-fewStretches-len(all))...)
+		}
+		return all[:min(len(all), mostPoints)]
+	}
 	if mode != ModeHighlights {
 		return t.Roots
 	}
@@ -88,8 +175,12 @@ func chapterTitle(n *tree.Node) string {
 }
 
 func nodeItem(src tree.Source, n *tree.Node) retrieve.Item {
+	span := n.Span
+	if cues := n.Evidence.Cues; len(cues) > 0 { // a moment with words is where they are said
+		span = tree.MS(cues[0].StartMS, cues[len(cues)-1].EndMS)
+	}
 	return retrieve.Item{
-		Node: n.ID, Level: n.Level, Source: src, Span: n.Span, Quote: strings.TrimSpace(n.Text), Text: n.Text,
+		Node: n.ID, Level: n.Level, Source: src, Span: span, Quote: strings.TrimSpace(n.Text), Text: n.Text,
 		Frame: n.Frame(), Score: 1, Tokens: tree.Tokens(n.Text),
 	}
 }

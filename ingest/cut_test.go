@@ -185,6 +185,7 @@ func TestStretches(t *testing.T) {
 			Cues: append(append(speech(630_000, 0), shifted(speech(600_000, 0), 634_000)...), shifted(speech(550_000, 0), 1_240_000)...),
 		}, "631, 1237, 1800"},
 		{"chapters", CutFacts{ToMS: 2_000_000, Frames: 50_000, Chapters: []Chapter{{0, 400_000, "Intro"}, {400_000, 1_100_000, "Main"}, {1_100_000, 1_960_000, "Rest"}, {1_960_000, 2_000_000, "End"}}}, "400 Intro, 1100 Main, 2000 Rest; End"},
+		{"an hour of speech with breaths only", CutFacts{ToMS: 3_600_000, Cues: speech(3_600_000, 500)}, "602.75, 1201.25, 1804.25, 2402.75, 3001.25, 3600"},
 		{"48 hours of one frame an hour", CutFacts{ToMS: 172_800_000, Frames: 48}, "28800, 57600, 86400, 115200, 144000, 172800"},
 		{"empty", CutFacts{}, "0.001"},
 	}

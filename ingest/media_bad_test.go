@@ -174,8 +174,7 @@ func TestMediaWorkerIsLockedIn(t *testing.T) {
 func TestMediaProbeWantsFacts(t *testing.T) {
 	m, file := badMedia(t, "nothing")
 	if _, err := m.Probe(t.Context(), file, MediaRequest{}); !errors.Is(err, errMediaGarbage) {
-		var refused *MediaError
-		if !errors.As(err, &refused) {
+		if _, ok := errors.AsType[*MediaError](err); !ok {
 			t.Fatalf("error = %v, want one about missing facts", err)
 		}
 	}

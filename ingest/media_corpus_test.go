@@ -130,6 +130,7 @@ func TestMediaCorpus(t *testing.T) {
 }
 
 func checkOddFile(t *testing.T, path string, row oddRow) {
+	t.Helper()
 	m, log := mediaLogged(t)
 	file := openMedia(t, path)
 	facts, err := m.Probe(t.Context(), file, MediaRequest{})

@@ -244,8 +244,11 @@ func TestMediaZero(t *testing.T) {
 func TestChooseMedia(t *testing.T) {
 	s := []mediaStream{
 		{Type: 'v', Picture: true, Usable: true, Width: 5000, Height: 5000},
-		{Type: 'a', Usable: true}, {Type: 'a', Usable: true, Default: true}, {Type: 'a', Usable: true},
-		{Type: 'v', Usable: true, Width: 10, Height: 10}, {Type: 'v', Usable: true, Width: 20, Height: 20},
+		{Type: 'a', Usable: true},
+		{Type: 'a', Usable: true, Default: true},
+		{Type: 'a', Usable: true},
+		{Type: 'v', Usable: true, Width: 10, Height: 10},
+		{Type: 'v', Usable: true, Width: 20, Height: 20},
 	}
 	for track, want := range map[int]int{0: 2, 1: 1, 3: 3, 9: 2} {
 		if v, a := chooseMedia(s, track); v != 5 || a != want {
@@ -309,8 +312,14 @@ func TestDefaultRequest(t *testing.T) {
 		t.Errorf("defaults = %+v, %v", r, err)
 	}
 	for _, bad := range []MediaRequest{
-		{}, {Mode: "probe", FPS: -1}, {Mode: "probe", FPS: math.NaN()}, {Mode: "probe", LongSide: 1 << 20}, {Mode: "probe", Quality: 99},
-		{Mode: "sample", FromMS: -1}, {Mode: "sample", FromMS: 10, ToMS: 10}, {Mode: "probe", MaxPixels: -1},
+		{},
+		{Mode: "probe", FPS: -1},
+		{Mode: "probe", FPS: math.NaN()},
+		{Mode: "probe", LongSide: 1 << 20},
+		{Mode: "probe", Quality: 99},
+		{Mode: "sample", FromMS: -1},
+		{Mode: "sample", FromMS: 10, ToMS: 10},
+		{Mode: "probe", MaxPixels: -1},
 	} {
 		if err := defaultRequest(&bad); err == nil {
 			t.Errorf("%+v passed", bad)

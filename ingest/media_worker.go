@@ -57,8 +57,7 @@ func mediaWork(ctx context.Context, stdin io.Reader, out *mediaWriter) error {
 	stop := job.heartbeat(ctx)
 	err = job.serve(ctx)
 	stop()
-	var refused *MediaError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*MediaError](err); ok {
 		return out.sendJSON(mediaMsgError, refused)
 	}
 	if err != nil {
@@ -91,7 +90,7 @@ func (j *mediaJob) heartbeat(ctx context.Context) (stop func()) {
 			}
 			body := binary.BigEndian.AppendUint64(nil, j.beat.Load())
 			if j.out.send(mediaMsgBeat, body) != nil {
-				os.Exit(1) // native code cannot be told otherwise
+				os.Exit(1) //nolint:forbidigo // the parent is gone and native code cannot be told otherwise
 			}
 		}
 	}()

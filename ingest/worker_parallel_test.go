@@ -104,6 +104,46 @@ func TestLostClipIsBuiltAgain(t *testing.T) {
 	}
 }
 
+// A clip of an earlier cut that lies where the new one should is not taken.
+func TestForeignClipIsBuiltAgain(t *testing.T) {
+	whole := newMemory(t)
+	src, _ := whole.ingest(t, whole.worker(talk(1500)), whole.put(t, "a.mp4", []byte("x")), tree.IngestOptions{})
+	m := newMemory(t)
+	m.onClip = func(node string) {
+		if node == "1.0" {
+			m.mu.Lock()
+			id := tree.NodeID(src.ID, 0, 2)
+			m.clips[id] = bytes.ReplaceAll(whole.clips[tree.NodeID(src.ID, 0, 3)], []byte(src.ID+"/0.3"), []byte(id))
+			m.mu.Unlock()
+			m.onClip = nil
+		}
+	}
+	m.ingest(t, m.worker(talk(1500)), m.put(t, "a.mp4", []byte("x")), tree.IngestOptions{})
+	if !bytes.Equal(m.trees[src.ID], whole.trees[src.ID]) {
+		t.Error("another tree")
+	}
+}
+
+// A job that another wish replaced no longer speaks for the source.
+func TestReplacedJobIsSilent(t *testing.T) {
+	m := newMemory(t)
+	w := m.worker(talk(120))
+	put := m.put(t, "a.mp4", []byte("x"))
+	old, err := w.Submit(t.Context(), put, tree.IngestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Submit(t.Context(), put, tree.IngestOptions{Detail: "low"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.do(t.Context(), tree.Task{Tenant: old.Tenant, Job: old.ID, Stretch: tree.PlanTask}); err != nil {
+		t.Fatal(err)
+	}
+	if s := m.source(t, put.ID); s.State != tree.StateQueued || m.job(t, old.ID).State != tree.StateCancelled {
+		t.Errorf("source %+v", s)
+	}
+}
+
 // A store that fails now and then costs time, never the tree.
 func TestFlakyStore(t *testing.T) {
 	whole := newMemory(t)

@@ -73,8 +73,17 @@ func TestBuiltinStopsWithItsContext(t *testing.T) {
 
 func TestBuiltinBringsFormsOfAWordTogether(t *testing.T) {
 	for _, c := range [][2]string{
-		{"weights", "weight"}, {"running", "runs"}, {"planned", "plan"}, {"boxes", "box"}, {"stories", "story"},
-		{"café", "cafe"}, {"LENS", "lens"}, {"ﬁlm", "film"}, {"Ångström", "angstrom"}, {"مُحَمَّد", "محمد"}, {"speaker's", "speakers s"},
+		{"weights", "weight"},
+		{"running", "runs"},
+		{"planned", "plan"},
+		{"boxes", "box"},
+		{"stories", "story"},
+		{"café", "cafe"},
+		{"LENS", "lens"},
+		{"ﬁlm", "film"},
+		{"Ångström", "angstrom"},
+		{"مُحَمَّد", "محمد"},
+		{"speaker's", "speakers s"},
 	} {
 		if v := embedAll(t, c[0], c[1]); cosine(v[0], v[1]) < 0.95 {
 			t.Errorf("%q and %q are %g apart", c[0], c[1], cosine(v[0], v[1]))

@@ -59,12 +59,12 @@ func (l *ledger) utility(c *candidate) float64 {
 	_, open := l.gaps()
 	var gap, corr, known float64
 	for i, t := range l.question.terms {
-		switch w := l.question.weights[i]; {
-		case l.facts[t] == 0:
+		switch w := l.question.weights[i]; l.facts[t] {
+		case 0:
 			if holds[t] {
 				gap += w
 			}
-		case l.facts[t] == 1: // said once so far: a second place confirms it
+		case 1: // said once so far: a second place confirms it
 			known += w
 			if holds[t] {
 				corr += w

@@ -62,7 +62,10 @@ func stem(word string) string {
 			if s == "ies" {
 				return rest + "y"
 			}
-			return strings.TrimSuffix(rest, "e")
+			if rest = strings.TrimSuffix(rest, "e"); utf8.RuneCountInString(rest) < 5 {
+				return strings.TrimSuffix(rest, "s") // lenses meets lens
+			}
+			return rest
 		}
 	}
 	return strings.TrimSuffix(word, "e")
@@ -72,7 +75,7 @@ func stem(word string) string {
 // prove nothing. Other languages rely on inverse document frequency alone.
 var common = func() map[string]bool {
 	set := map[string]bool{}
-	for _, w := range strings.Fields(`a about after all am an and any are as at be been before but by can could did do does doing for from
+	for w := range strings.FieldsSeq(`a about after all am an and any are as at be been before but by can could did do does doing for from
 		had has have he her him his how i if in into is it its just me my no not of on or our out over said say see she should so some
 		tell than that the their them then there these they this those to too up us was we were what when where which while who whom
 		whose why will with would you your und der die das ist wie was wer wo el la los las que de en un una y qué cómo le les des

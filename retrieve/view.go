@@ -115,10 +115,10 @@ func leafUnits(n *tree.Node, at [3]int, wordsOnly bool) []*unit {
 		u.span, u.speaker, u.text, u.quote = span, speaker, bounded(text), bounded(quote)
 		units = append(units, &u)
 	}
-	said := ""
+	var said strings.Builder
 	for _, c := range e.Cues {
 		add(tree.MS(c.StartMS, c.EndMS), c.Speaker, strings.TrimSpace(c.Speaker+" "+c.Text), c.Text)
-		said += " " + c.Text
+		said.WriteString(" " + c.Text)
 	}
 	switch {
 	case len(e.Rows) > 0:
@@ -138,7 +138,7 @@ func leafUnits(n *tree.Node, at [3]int, wordsOnly bool) []*unit {
 	for _, c := range e.Screen {
 		add(tree.MS(c.StartMS, c.EndMS), "", c.Text, c.Text)
 	}
-	if n.Text != "" && !wordsOnly && (len(units) == 0 || addsWords(n.Text, said+" "+e.Passage)) {
+	if n.Text != "" && !wordsOnly && (len(units) == 0 || addsWords(n.Text, said.String()+" "+e.Passage)) {
 		add(n.Span, "", n.Text, n.Text)
 	}
 	return units

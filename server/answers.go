@@ -143,7 +143,7 @@ func (s *Server) addEvent(st *stream, e generate.Event) error {
 		if v.Error != nil && v.Error.Code == 0 {
 			fault := *v.Error
 			fault.Code = kindCode(fault.Kind)
-			v.Error, e = &fault, generate.Done{}
+			v.Error = &fault
 			e = v
 		}
 	case generate.Token:

@@ -17,8 +17,7 @@ func (c *socket) handle(data []byte) error {
 		ID   string `json:"id"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		var field *json.UnmarshalTypeError
-		if !errors.As(err, &field) {
+		if _, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok {
 			return &closeError{closeProtocol, "the frame is not a JSON object"}
 		}
 		return c.refuse("", "", newError(codeBadRequest, "the message cannot be read: %s", jsonReason(err)))

@@ -201,8 +201,7 @@ func (c *socket) writeFrame(frame []byte) error {
 // sayGoodbye sends what is queued for a client that is told why it is closed.
 func (c *socket) sayGoodbye() {
 	code, reason := websocket.CloseNormalClosure, ""
-	var own *closeError
-	if errors.As(context.Cause(c.ending), &own) {
+	if own, ok := errors.AsType[*closeError](context.Cause(c.ending)); ok {
 		code, reason = own.code, own.reason
 	}
 	for len(c.out) > 0 && code != closeTooSlow {

@@ -27,7 +27,8 @@ func (s *Server) postSource(w http.ResponseWriter, r *http.Request, tenant strin
 		return newError(codeNoRoute, "this service takes nothing in")
 	}
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	u, err := Upload{Tenant: tenant}, error(nil)
+	u := Upload{Tenant: tenant}
+	var err error
 	switch kind {
 	case "multipart/form-data":
 		err = s.readForm(r, &u)

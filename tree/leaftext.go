@@ -119,10 +119,10 @@ func seenText(leaves []Leaf, kind Kind) string {
 		}
 	}
 	var s string
-	switch {
-	case pictures == 0:
+	switch pictures {
+	case 0:
 		s = "No speech"
-	case pictures == 1:
+	case 1:
 		s = "No speech; one picture"
 	default:
 		s = fmt.Sprintf("No speech; %d different pictures", pictures)
