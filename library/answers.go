@@ -1,12 +1,16 @@
 package library
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // Answer is the durable record of one finished answer.
@@ -22,14 +26,60 @@ type Answer struct {
 	Events       []json.RawMessage `json:"events"`
 }
 
-// SaveAnswer stores a finished answer as one record.
+// SaveAnswer stores a finished answer as one record. Beyond Config.Answers of a
+// tenant, those stored first are dropped.
 func (s *Store) SaveAnswer(ctx context.Context, tenant string, a Answer) error {
 	data, err := json.Marshal(a)
 	if err != nil {
 		return fmt.Errorf("the answer %s cannot be stored: %w", a.Stream, err)
 	}
+	if len(data) > maxRecord-1024 { // the rest is for headers
+		return fmt.Errorf("the answer %s cannot be stored: it has %d bytes, more than the %d one record may have", a.Stream, len(data), maxRecord)
+	}
 	if _, err := s.answers.Put(ctx, recordKey(tenant, a.Stream), data); err != nil {
 		return fmt.Errorf("the answer %s cannot be stored: %w", a.Stream, err)
+	}
+	return s.trimAnswers(ctx, tenant)
+}
+
+// trimAnswers drops the oldest records over the limit; it reads no contents.
+func (s *Store) trimAnswers(ctx context.Context, tenant string) error {
+	type kept struct {
+		key      string
+		revision uint64
+	}
+	var all []kept
+	err := scan(ctx, s.answers, safe(tenant)+".*", func(e jetstream.KeyValueEntry) error {
+		all = append(all, kept{e.Key(), e.Revision()})
+		return nil
+	}, jetstream.MetaOnly())
+	if err != nil || len(all) <= s.cfg.Answers {
+		return err
+	}
+	slices.SortFunc(all, func(a, b kept) int { return cmp.Compare(a.revision, b.revision) })
+	for _, k := range all[:len(all)-s.cfg.Answers] {
+		if err := s.answers.Purge(ctx, k.key); err != nil {
+			return fmt.Errorf("an old answer cannot be dropped: %w", err)
+		}
+	}
+	return nil
+}
+
+// dropAnswers removes the answers that name a source: they quote it. An id is
+// long and random enough to be found as bytes.
+func (s *Store) dropAnswers(ctx context.Context, tenant, source string) error {
+	var keys []string
+	err := scan(ctx, s.answers, safe(tenant)+".*", func(e jetstream.KeyValueEntry) error {
+		if bytes.Contains(e.Value(), []byte(source)) {
+			keys = append(keys, e.Key())
+		}
+		return nil
+	})
+	for _, key := range keys {
+		err = errors.Join(err, s.answers.Purge(ctx, key))
+	}
+	if err != nil {
+		return fmt.Errorf("the answers about %s cannot be dropped: %w", source, err)
 	}
 	return nil
 }

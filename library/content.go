@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/reeltree/reeltree/tree"
@@ -38,19 +39,46 @@ func (s *Store) PutContent(ctx context.Context, tenant string, r io.Reader, limi
 		return "", 0, fmt.Errorf("content cannot be stored: %w", err)
 	}
 	if limit > 0 && n > limit {
-		return "", 0, fmt.Errorf("%w (%d bytes)", ErrTooLarge, limit)
+		return "", 0, fmt.Errorf("%w: it has more than %d bytes", ErrTooLarge, limit)
 	}
 	if err := f.Sync(); err != nil {
 		return "", 0, fmt.Errorf("content cannot be stored: %w", err)
 	}
-	final := s.contentPath(tenant, hash.ID())
-	if err := os.MkdirAll(filepath.Dir(final), 0o700); err != nil {
-		return "", 0, fmt.Errorf("content cannot be stored: %w", err)
-	}
-	if err := os.Rename(f.Name(), final); err != nil {
+	if err := s.place(f.Name(), blobKey("content", tenant, hash.ID())); err != nil {
 		return "", 0, fmt.Errorf("content cannot be stored: %w", err)
 	}
 	return hash.ID(), n, nil
+}
+
+// place moves a finished file to where its blob belongs.
+func (s *Store) place(file, key string) error {
+	final := filepath.Join(s.cfg.Dir, "blobs", filepath.FromSlash(key))
+	if err := os.MkdirAll(filepath.Dir(final), 0o700); err != nil {
+		return err
+	}
+	if err := os.Rename(file, final); err != nil {
+		return err
+	}
+	return s.syncFolders(path.Dir(key))
+}
+
+// VerifyContent reads the bytes of a source and compares them with its id:
+// ErrDamaged when they changed on the disk. It is not done at every opening,
+// since content may be gigabytes.
+func (s *Store) VerifyContent(ctx context.Context, tenant, source string) error {
+	f, err := s.OpenContent(ctx, tenant, source)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	hash := tree.NewIDHash(tenant)
+	if _, err := io.Copy(hash, contextReader{ctx, f}); err != nil {
+		return fmt.Errorf("the content of %s cannot be read: %w", source, err)
+	}
+	if hash.ID() != source {
+		return fmt.Errorf("the content of %s: %w; hand it over again", source, ErrDamaged)
+	}
+	return nil
 }
 
 //nolint:containedctx // lives as long as the one call that made it

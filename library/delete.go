@@ -15,14 +15,21 @@ import (
 // every list, and Open completes the deletion after a crash.
 const stateDeleting tree.State = "deleting"
 
+// kinds are the blobs a source has, each in a folder or file of its name.
+var kinds = []string{"content", "subtitles", "clips", "frames", "trees", "vectors", "replies"}
+
 // DeleteSource removes a source with everything that was made of it: its jobs
-// and queued tasks, content, subtitles, clips, frames, tree and vectors. The
-// wish is recorded first, so a crash in between loses nothing of it.
+// and queued tasks, content, subtitles, clips, frames, tree, vectors, kept
+// model replies, and the finished answers that quote it. The wish is recorded
+// first, so that after a crash Open completes it; a failed call may be repeated.
 func (s *Store) DeleteSource(ctx context.Context, tenant, id string) error {
-	if _, err := s.Source(ctx, tenant, id); err != nil {
-		return err
-	}
-	if _, err := s.UpdateSource(ctx, tenant, id, func(src *tree.Source) error {
+	lock := s.guards.of(tenant, id)
+	lock.Lock()
+	defer lock.Unlock()
+	if _, err := update(ctx, s.sources, recordKey(tenant, id), func(src *tree.Source) error {
+		if src.ID == "" {
+			return fmt.Errorf("the source %.60s: %w", id, ErrNotFound)
+		}
 		src.State = stateDeleting
 		return nil
 	}); err != nil {
@@ -31,11 +38,15 @@ func (s *Store) DeleteSource(ctx context.Context, tenant, id string) error {
 	return s.completeDeletion(ctx, tenant, id)
 }
 
+// completeDeletion may run any number of times; the record that says so goes last.
 func (s *Store) completeDeletion(ctx context.Context, tenant, id string) error {
 	if err := s.dropJobs(ctx, tenant, id); err != nil {
 		return err
 	}
-	for _, kind := range []string{"content", "subtitles", "clips", "frames", "trees", "vectors"} {
+	if err := s.dropAnswers(ctx, tenant, id); err != nil {
+		return err
+	}
+	for _, kind := range kinds {
 		if err := s.remove(ctx, blobKey(kind, tenant, id)); err != nil {
 			return err
 		}
@@ -57,7 +68,9 @@ func (s *Store) dropJobs(ctx context.Context, tenant, source string) error {
 		if j.Source != source {
 			continue
 		}
-		if err := s.work.Purge(ctx, jetstream.WithPurgeSubject("work."+safe(tenant)+"."+safe(j.ID)+".>")); err != nil {
+		tasks := "work." + safe(tenant) + "." + safe(j.ID) + ".>"
+		err := errors.Join(s.work.Purge(ctx, jetstream.WithPurgeSubject(tasks)), s.dead.Purge(ctx, jetstream.WithPurgeSubject("dead."+tasks)))
+		if err != nil {
 			return fmt.Errorf("the tasks of job %s cannot be dropped: %w", j.ID, err)
 		}
 		if err := s.remove(ctx, blobKey("plans", tenant, j.ID)); err != nil {

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // ErrLocked is returned by Open while another process owns the folder.
@@ -20,8 +22,8 @@ type Lock struct {
 	PID   int    `json:"pid"`
 }
 
-// ReadLock reads the lock file without taking the lock. held tells whether a
-// living process owns the folder; the file of a dead one is only a leftover.
+// ReadLock reads the lock file without taking the folder. held tells whether a
+// living process owns it; the file of a dead one is only a leftover.
 func ReadLock(dir string) (l Lock, held bool, err error) {
 	f, err := os.Open(filepath.Join(dir, "lock"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -40,18 +42,58 @@ func ReadLock(dir string) (l Lock, held bool, err error) {
 	return l, true, nil
 }
 
-// takeLock makes this process the owner of dir.
-func takeLock(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+// A reader of the lock file holds a shared lock for microseconds, which must
+// not look like an owner: so taking the lock is tried several times.
+const (
+	lockTries = 6
+	lockPause = 20 * time.Millisecond
+)
+
+// takeLock makes this process the owner of dir. crashed tells whether the owner
+// before did not end orderly.
+func takeLock(ctx context.Context, dir string) (f *os.File, crashed bool, err error) {
+	f, err = os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("the data folder cannot be locked: %w", err)
+		return nil, false, fmt.Errorf("the data folder cannot be locked: %w", err)
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := flock(ctx, f); err != nil {
 		_ = f.Close()
 		l, _, _ := ReadLock(dir)
-		return nil, fmt.Errorf("%w by process %d: stop it, talk to it with --server %s, or choose another --data folder", ErrLocked, l.PID, l.Addr)
+		return nil, false, lockedBy(dir, l, err)
 	}
-	return f, writeLock(f, Lock{PID: os.Getpid()})
+	if info, err := f.Stat(); err == nil {
+		crashed = info.Size() > 0
+	}
+	if err := writeLock(f, Lock{PID: os.Getpid()}); err != nil {
+		_ = f.Close()
+		return nil, false, err
+	}
+	return f, crashed, nil
+}
+
+func flock(ctx context.Context, f *os.File) error {
+	for try := 1; ; try++ {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil || try == lockTries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lockPause):
+		}
+	}
+}
+
+// lockedBy is the one sentence for whoever came second.
+func lockedBy(dir string, l Lock, cause error) error {
+	switch {
+	case !errors.Is(cause, syscall.EWOULDBLOCK):
+		return fmt.Errorf("the data folder %s cannot be locked: %w", dir, cause)
+	case l.Addr != "":
+		return fmt.Errorf("%w: process %d serves %s at %s; talk to it with --server, stop it, or choose another --data folder", ErrLocked, l.PID, dir, l.Addr)
+	}
+	return fmt.Errorf("%w: process %d works on %s; wait for it, stop it, or choose another --data folder", ErrLocked, l.PID, dir)
 }
 
 func writeLock(f *os.File, l Lock) error {
@@ -72,4 +114,10 @@ func writeLock(f *os.File, l Lock) error {
 // they may use; the file is readable by the folder's owner only.
 func (s *Store) SetAddr(addr, token string) error {
 	return writeLock(s.lock, Lock{Addr: addr, Token: token, PID: os.Getpid()})
+}
+
+// giveLock empties the lock file, which says that the end was orderly, and lets
+// the next owner in.
+func giveLock(f *os.File) error {
+	return errors.Join(f.Truncate(0), f.Close())
 }

@@ -6,51 +6,111 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/reeltree/reeltree/tree"
 )
 
+// maxFailures is how often a task may fail before it is set aside.
+const maxFailures = 5
+
+// queue is what this process knows about the work queue beside the stream.
+type queue struct {
+	ackWait     time.Duration           // how long a task without a sign of life belongs to its worker
+	signalEvery time.Duration           // well inside ackWait
+	retryAfter  func(int) time.Duration // wait after the n-th failure, n from 1
+	working     sync.Mutex              // one Work at a time
+	mu          sync.Mutex              // orders enqueueing and acknowledging
+	running     map[string]*running     // by subject
+	failures    map[string]int          // by subject, in this process
+}
+
+// running is a task that do works on.
+type running struct {
+	again bool // enqueued meanwhile: it must come once more
+}
+
+func newQueue() queue {
+	return queue{
+		ackWait: 30 * time.Second, signalEvery: 8 * time.Second,
+		retryAfter: func(failures int) time.Duration { return time.Second << min(failures, 6) },
+		running:    map[string]*running{}, failures: map[string]int{},
+	}
+}
+
 func taskSubject(t tree.Task) string {
 	return "work." + safe(t.Tenant) + "." + safe(t.Job) + "." + strconv.Itoa(t.Stretch+1)
 }
 
-// Enqueue adds tasks to the durable queue; one that already waits or runs is
-// not added again.
+// Enqueue adds tasks to the durable queue. One that waits already is not added
+// again; one that runs is run once more when it has ended, since it may not have
+// seen what made the caller ask.
 func (s *Store) Enqueue(ctx context.Context, tasks ...tree.Task) error {
 	for _, t := range tasks {
-		data, err := json.Marshal(t)
-		if err != nil {
-			return err
-		}
-		var api *jetstream.APIError
-		_, err = s.js.Publish(ctx, taskSubject(t), data)
-		if errors.As(err, &api) && api.ErrorCode == errSubjectFull {
-			continue
-		}
-		if err != nil {
+		if err := s.enqueue(ctx, t); err != nil {
 			return fmt.Errorf("the task %s/%d cannot be queued: %w", t.Job, t.Stretch, err)
 		}
 	}
 	return nil
 }
 
-// errSubjectFull is the server's code for "maximum messages per subject
-// exceeded" (JSStreamStoreFailedF).
-const errSubjectFull jetstream.ErrorCode = 10077
+func (s *Store) enqueue(ctx context.Context, t tree.Task) error {
+	data, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	s.queue.mu.Lock()
+	defer s.queue.mu.Unlock()
+	_, err = s.js.Publish(ctx, taskSubject(t), data)
+	if subjectFull(err) {
+		if r := s.queue.running[taskSubject(t)]; r != nil {
+			r.again = true
+		}
+		return nil
+	}
+	return err
+}
+
+// subjectFull tells the refusal of a second message on a subject from the other
+// reasons, such as a full disk, that share its code.
+func subjectFull(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.ErrorCode == jetstream.ErrorCode(server.JSStreamStoreFailedF) &&
+		strings.Contains(api.Description, server.ErrMaxMsgsPerSubject.Error())
+}
 
 // Work hands out tasks to do, Config.Parallel at once, until ctx ends; then it
 // waits for those that run. A task is acknowledged when do returns nil and
-// handed out again, later each time, when it fails; after maxDeliveries it is
-// set aside in the list of dead tasks.
+// handed out again, later each time, when it fails; after maxFailures it is set
+// aside in the list of dead tasks. What an earlier run had taken and not
+// acknowledged is handed out again at once.
 func (s *Store) Work(ctx context.Context, do func(context.Context, tree.Task) error) error {
+	if !s.queue.working.TryLock() {
+		return errors.New("the work queue of this data folder is already being worked on")
+	}
+	defer s.queue.working.Unlock()
+	consumer, err := s.freshConsumer(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	var workers sync.WaitGroup
 	errs := make(chan error, s.cfg.Parallel)
 	for range s.cfg.Parallel {
-		workers.Go(func() { errs <- s.workOne(ctx, do) })
+		workers.Go(func() {
+			err := s.workOne(ctx, consumer, do)
+			if err != nil {
+				cancel() // the others would only wait
+			}
+			errs <- err
+		})
 	}
 	workers.Wait()
 	close(errs)
@@ -61,116 +121,58 @@ func (s *Store) Work(ctx context.Context, do func(context.Context, tree.Task) er
 	return all
 }
 
-func (s *Store) workOne(ctx context.Context, do func(context.Context, tree.Task) error) error {
-	messages, err := s.consumer.Messages(jetstream.PullMaxMessages(1), jetstream.PullExpiry(5*time.Second))
-	if err != nil {
-		return fmt.Errorf("the work queue cannot be read: %w", err)
+// freshConsumer starts the one consumer anew. This process is the only one on
+// the folder, so nothing that is pending on an older consumer still runs:
+// without it those tasks would wait for the end of their ack wait.
+func (s *Store) freshConsumer(ctx context.Context) (jetstream.Consumer, error) {
+	if err := s.work.DeleteConsumer(ctx, "workers"); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return nil, fmt.Errorf("the work queue cannot be resumed: %w", err)
 	}
-	stop := context.AfterFunc(ctx, messages.Stop)
-	defer stop()
+	consumer, err := s.work.CreateConsumer(ctx, jetstream.ConsumerConfig{
+		Durable: "workers", AckPolicy: jetstream.AckExplicitPolicy, AckWait: s.queue.ackWait, MaxAckPending: 1000,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the work queue cannot be resumed: %w", err)
+	}
+	return consumer, nil
+}
+
+// workOne takes one task at a time; none is fetched ahead, so none waits behind
+// a long one while another worker is idle.
+func (s *Store) workOne(ctx context.Context, consumer jetstream.Consumer, do func(context.Context, tree.Task) error) error {
 	for ctx.Err() == nil {
-		msg, err := messages.Next()
-		if errors.Is(err, jetstream.ErrMsgIteratorClosed) {
-			return nil
+		msg, err := consumer.Next(jetstream.FetchContext(ctx))
+		switch {
+		case err == nil:
+			s.perform(ctx, msg, do)
+		case ctx.Err() != nil:
+		case s.conn.IsClosed():
+			return errors.New("the work queue was closed while it was worked on")
+		default: // no task within the wait of one fetch, or a broken connection
+			if err := s.pause(ctx, err); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			s.log.Warn("the work queue could not be read", "error", err)
-			continue
-		}
-		s.perform(ctx, msg, do)
 	}
 	return nil
 }
 
-// perform runs one task and settles its message.
-func (s *Store) perform(ctx context.Context, msg jetstream.Msg, do func(context.Context, tree.Task) error) {
-	var t tree.Task
-	if err := json.Unmarshal(msg.Data(), &t); err != nil {
-		s.settle(s.bury(msg, "the task cannot be read"), t)
-		return
+// pause waits a moment after anything but an ordinary empty fetch.
+func (s *Store) pause(ctx context.Context, err error) error {
+	if noTask(err) {
+		return nil
 	}
-	signals := make(chan struct{})
-	var signaller sync.WaitGroup
-	signaller.Go(func() { signalProgress(msg, signals) })
-	err := do(ctx, t)
-	close(signals)
-	signaller.Wait()
-	switch meta, metaErr := msg.Metadata(); {
-	case err == nil:
-		s.settle(msg.DoubleAck(context.WithoutCancel(ctx)), t)
-	case ctx.Err() != nil:
-		s.settle(msg.Nak(), t) // shutting down: hand it back at once
-	case metaErr == nil && meta.NumDelivered >= maxDeliveries:
-		s.settle(s.bury(msg, err.Error()), t)
-	default:
-		delay := time.Second << min(meta.NumDelivered, 6)
-		s.log.Warn("a task failed and is tried again", "job", t.Job, "stretch", t.Stretch, "in", delay, "error", err)
-		s.settle(msg.NakWithDelay(delay), t)
+	if errors.Is(err, jetstream.ErrConsumerDeleted) || errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return fmt.Errorf("the work queue was taken away: %w", err)
 	}
+	s.log.Warn("the work queue could not be read", "error", err)
+	select {
+	case <-ctx.Done():
+	case <-time.After(100 * time.Millisecond):
+	}
+	return nil
 }
 
-func (s *Store) settle(err error, t tree.Task) {
-	if err != nil { // it will be delivered again, which is harmless
-		s.log.Warn("a task could not be settled", "job", t.Job, "stretch", t.Stretch, "error", err)
-	}
-}
-
-func signalProgress(msg jetstream.Msg, stop <-chan struct{}) {
-	tick := time.NewTicker(signalEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-stop:
-			return
-		case <-tick.C:
-			_ = msg.InProgress() // a lost signal is made good by the next
-		}
-	}
-}
-
-// DeadTask is a task that was set aside with the reason of its last failure.
-type DeadTask struct {
-	Task   json.RawMessage `json:"task"`
-	Reason string          `json:"reason"`
-	Time   time.Time       `json:"time"`
-}
-
-// bury sets a task aside.
-func (s *Store) bury(msg jetstream.Msg, reason string) error {
-	data, err := json.Marshal(DeadTask{Task: msg.Data(), Reason: reason, Time: time.Now().UTC()})
-	if err != nil { // the task is not JSON
-		if data, err = json.Marshal(DeadTask{Task: json.RawMessage("null"), Reason: reason, Time: time.Now().UTC()}); err != nil {
-			return err
-		}
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if _, err := s.js.Publish(ctx, "dead."+msg.Subject(), data); err != nil {
-		return err
-	}
-	return msg.Term()
-}
-
-// Dead lists the tasks that were set aside, oldest first.
-func (s *Store) Dead(ctx context.Context) ([]DeadTask, error) {
-	info, err := s.dead.Info(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("the dead tasks cannot be listed: %w", err)
-	}
-	var all []DeadTask
-	for seq := info.State.FirstSeq; seq <= info.State.LastSeq && seq > 0; seq++ {
-		msg, err := s.dead.GetMsg(ctx, seq)
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("the dead tasks cannot be listed: %w", err)
-		}
-		var d DeadTask
-		if err := json.Unmarshal(msg.Data, &d); err != nil {
-			return nil, fmt.Errorf("a dead task is damaged: %w", err)
-		}
-		all = append(all, d)
-	}
-	return all, nil
+func noTask(err error) bool {
+	return errors.Is(err, jetstream.ErrNoMessages) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout)
 }

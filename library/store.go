@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/fileblob"
+
+	"github.com/reeltree/reeltree/tree"
 )
 
 // Config of a Store.
@@ -22,6 +25,10 @@ type Config struct {
 	Dir       string        // the data folder, made when absent
 	Parallel  int           // tasks that run at once; 0 means 1
 	AnswerTTL time.Duration // how long finished answers are kept; 0 means 30 days
+	Answers   int           // how many finished answers of a tenant are kept, the newest; 0 means 1000
+	// SetAside is told of every task that failed too often, with the reason of
+	// its last failure, before the next task is taken; nil means nobody listens.
+	SetAside func(ctx context.Context, t tree.Task, reason string)
 	Log       *slog.Logger  // nil means no log
 }
 
@@ -37,10 +44,13 @@ type Store struct {
 
 	sources, jobs, answers jetstream.KeyValue
 	work, dead             jetstream.Stream
-	consumer               jetstream.Consumer
 
-	frames frameIndex
-	closed sync.Once
+	queue   queue
+	frames  frameIndex
+	guards  guards
+	synced  sync.Map // blob folders whose name is durable
+	crashed bool     // the owner before did not end orderly
+	closed  sync.Once
 }
 
 // Open takes the folder's lock, starts the embedded server and completes what
@@ -50,7 +60,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	cfg.Parallel = max(1, cfg.Parallel)
-	s := &Store{cfg: cfg, log: cfg.Log.With("room", "library")}
+	cfg.AnswerTTL = cmp.Or(max(0, cfg.AnswerTTL), defaultAnswerTTL)
+	cfg.Answers = cmp.Or(max(0, cfg.Answers), defaultAnswers)
+	s := &Store{cfg: cfg, log: cfg.Log.With("room", "library"), queue: newQueue()}
 	for _, step := range []func(context.Context) error{s.openFolder, s.openServer, s.openStreams, s.recover} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -59,17 +71,22 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-func (s *Store) openFolder(context.Context) error {
-	for _, sub := range []string{"", "nats", "blobs", "tmp"} {
+func (s *Store) openFolder(ctx context.Context) error {
+	if err := os.MkdirAll(s.cfg.Dir, 0o700); err != nil {
+		return fmt.Errorf("the data folder cannot be made: %w", err)
+	}
+	var err error
+	if s.lock, s.crashed, err = takeLock(ctx, s.cfg.Dir); err != nil {
+		return err
+	}
+	if err := checkVersion(s.cfg.Dir); err != nil {
+		return err
+	}
+	for _, sub := range []string{"nats", "blobs", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(s.cfg.Dir, sub), 0o700); err != nil {
 			return fmt.Errorf("the data folder cannot be made: %w", err)
 		}
 	}
-	lock, err := takeLock(s.cfg.Dir)
-	if err != nil {
-		return err
-	}
-	s.lock = lock
 	s.blobs, err = fileblob.OpenBucket(filepath.Join(s.cfg.Dir, "blobs"), &fileblob.Options{
 		NoTempDir: true, Metadata: fileblob.MetadataDontWrite, DirFileMode: 0o700,
 	})
@@ -77,30 +94,6 @@ func (s *Store) openFolder(context.Context) error {
 		return fmt.Errorf("the blobs of the data folder cannot be opened: %w", err)
 	}
 	return nil
-}
-
-func (s *Store) openServer(context.Context) error {
-	opts := &server.Options{
-		ServerName: "reeltree", DontListen: true, JetStream: true, StoreDir: filepath.Join(s.cfg.Dir, "nats"),
-		SyncAlways: true, NoSigs: true, NoSystemAccount: true,
-		JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40,
-	}
-	srv, err := server.NewServer(opts)
-	if err != nil {
-		return fmt.Errorf("the state store cannot be opened: %w", err)
-	}
-	srv.SetLogger(natsLog{s.log}, false, false)
-	srv.Start()
-	s.server = srv
-	if !srv.ReadyForConnections(20 * time.Second) {
-		return errors.New("the state store did not get ready within 20 s: see the log for its reason")
-	}
-	s.conn, err = nats.Connect("", nats.InProcessServer(srv), nats.Name("reeltree"))
-	if err != nil {
-		return fmt.Errorf("the state store cannot be reached: %w", err)
-	}
-	s.js, err = jetstream.New(s.conn)
-	return err
 }
 
 // Close waits for the embedded server and gives the lock back.
@@ -118,20 +111,8 @@ func (s *Store) Close() error {
 			err = s.blobs.Close()
 		}
 		if s.lock != nil {
-			err = errors.Join(err, s.lock.Close())
+			err = errors.Join(err, giveLock(s.lock))
 		}
 	})
 	return err
 }
-
-// natsLog routes the embedded server's log lines; its notices are our debug.
-type natsLog struct{ log *slog.Logger }
-
-func (l natsLog) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }
-func (l natsLog) Warnf(format string, v ...any)   { l.log.Debug(fmt.Sprintf(format, v...)) }
-func (l natsLog) Fatalf(format string, v ...any)  { l.log.Error(fmt.Sprintf(format, v...)) }
-func (l natsLog) Errorf(format string, v ...any)  { l.log.Error(fmt.Sprintf(format, v...)) }
-func (l natsLog) Debugf(string, ...any)           {}
-func (l natsLog) Tracef(string, ...any)           {}
-
-var _ server.Logger = natsLog{}

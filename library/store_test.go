@@ -39,7 +39,7 @@ const (
 func addSource(t *testing.T, s *Store, tenant, id, title string) {
 	t.Helper()
 	if _, err := s.UpdateSource(t.Context(), tenant, id, func(src *tree.Source) error {
-		src.Title, src.State, src.Kind = title, tree.StateDone, tree.KindVideo
+		src.Title, src.State, src.Kind, src.Created = title, tree.StateDone, tree.KindVideo, time.Unix(1_700_000_000, 0).UTC()
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestConcurrentUpdatesLoseNothing(t *testing.T) {
 	for range writers {
 		go func() {
 			for range each {
-				if _, err := s.UpdateJob(t.Context(), "default", jobID, func(j *tree.Job) error { j.Tries++; return nil }); err != nil {
+				if _, err := s.UpdateJob(t.Context(), "default", jobID, func(j *tree.Job) error { j.Tries++; j.Created = time.Unix(1, 0); return nil }); err != nil {
 					done <- err
 					return
 				}
@@ -280,7 +280,7 @@ func ownUntilKilled(t *testing.T, dir string) {
 	if err := s.SaveClip(t.Context(), "default", clip(0, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.UpdateSource(t.Context(), "default", sourceID, func(src *tree.Source) error { src.State = stateDeleting; return nil }); err != nil {
+	if _, err := s.UpdateSource(t.Context(), "default", sourceID, func(src *tree.Source) error { src.State, src.Created = stateDeleting, time.Unix(1, 0); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Enqueue(t.Context(), tree.Task{Tenant: "default", Job: jobID, Stretch: 0}); err != nil {

@@ -2,7 +2,6 @@ package library
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,25 +10,20 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// storeVersion is the version of the layout; a newer one is refused.
-const storeVersion = "1"
-
+// How long and how many finished answers are kept unless the Config says so.
 const (
-	ackWait       = 30 * time.Second
-	signalEvery   = 8 * time.Second // well inside ackWait
-	maxDeliveries = 5
+	defaultAnswerTTL = 30 * 24 * time.Hour
+	defaultAnswers   = 1000
 )
 
-// openStreams makes or opens the buckets and streams, and starts the consumer
-// anew: this process is the only one, so what an earlier one had taken and not
-// acknowledged is handed out again at once instead of after the ack wait.
+// openStreams makes or opens the buckets and streams.
 func (s *Store) openStreams(ctx context.Context) error {
 	var err error
 	for _, b := range []struct {
 		name string
 		ttl  time.Duration
 		kv   *jetstream.KeyValue
-	}{{"sources", 0, &s.sources}, {"jobs", 0, &s.jobs}, {"answers", s.answerTTL(), &s.answers}} {
+	}{{"sources", 0, &s.sources}, {"jobs", 0, &s.jobs}, {"answers", s.cfg.AnswerTTL, &s.answers}} {
 		*b.kv, err = s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: b.name, TTL: b.ttl, Storage: jetstream.FileStorage})
 		if err != nil {
 			return fmt.Errorf("the %s of the data folder cannot be opened: %w", b.name, err)
@@ -47,39 +41,11 @@ func (s *Store) openStreams(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the list of dead tasks cannot be opened: %w", err)
 	}
-	if err := s.work.DeleteConsumer(ctx, "workers"); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return fmt.Errorf("the work queue cannot be resumed: %w", err)
-	}
-	s.consumer, err = s.work.CreateConsumer(ctx, jetstream.ConsumerConfig{
-		Durable: "workers", AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait, MaxAckPending: 1000,
-	})
-	if err != nil {
-		return fmt.Errorf("the work queue cannot be resumed: %w", err)
-	}
 	return nil
 }
 
-func (s *Store) answerTTL() time.Duration {
-	if s.cfg.AnswerTTL > 0 {
-		return s.cfg.AnswerTTL
-	}
-	return 30 * 24 * time.Hour
-}
-
-// recover checks the version, empties tmp and completes interrupted deletions.
+// recover empties tmp, sweeps after a crash and completes interrupted deletions.
 func (s *Store) recover(ctx context.Context) error {
-	file := filepath.Join(s.cfg.Dir, "version")
-	version, err := os.ReadFile(file)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		if err := os.WriteFile(file, []byte(storeVersion), 0o600); err != nil {
-			return fmt.Errorf("the data folder cannot be written: %w", err)
-		}
-	case err != nil:
-		return fmt.Errorf("the version of the data folder cannot be read: %w", err)
-	case string(version) != storeVersion:
-		return fmt.Errorf("the data folder has layout version %.20q and this reeltree reads version %s: use a newer reeltree", version, storeVersion)
-	}
 	leftovers, err := filepath.Glob(filepath.Join(s.cfg.Dir, "tmp", "*"))
 	if err != nil {
 		return err
@@ -87,6 +53,11 @@ func (s *Store) recover(ctx context.Context) error {
 	for _, f := range leftovers {
 		if err := os.Remove(f); err != nil {
 			return fmt.Errorf("a leftover of an upload cannot be removed: %w", err)
+		}
+	}
+	if s.crashed {
+		if err := s.sweep(); err != nil {
+			return err
 		}
 	}
 	return s.completeDeletions(ctx)

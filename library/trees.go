@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/reeltree/reeltree/tree"
 )
@@ -24,6 +25,12 @@ func (s *Store) SaveClip(ctx context.Context, tenant string, n *tree.Node) error
 	if err != nil {
 		return fmt.Errorf("the node %s cannot be stored: %w", n.ID, err)
 	}
+	source, _, _ := strings.Cut(n.ID, "/")
+	unlock, err := s.present(ctx, tenant, source)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	return s.put(ctx, key, data)
 }
 
@@ -76,6 +83,13 @@ func (s *Store) SaveTree(ctx context.Context, tenant string, t *tree.Tree) error
 	if err := z.Close(); err != nil {
 		return fmt.Errorf("the tree of %s cannot be stored: %w", t.Source.ID, err)
 	}
+	unlock, err := s.present(ctx, tenant, t.Source.ID)
+	if err != nil && !errors.Is(err, errNoRecord) { // an imported tree comes before its record
+		return err
+	}
+	if err == nil {
+		defer unlock()
+	}
 	return s.put(ctx, blobKey("trees", tenant, t.Source.ID), b.Bytes())
 }
 
@@ -116,7 +130,7 @@ func (s *Store) savedTree(ctx context.Context, tenant, source string) (*tree.Tre
 
 // assemble puts the stored clips of a source in their places.
 func (s *Store) assemble(ctx context.Context, tenant, source string) (*tree.Tree, error) {
-	keys, err := s.keys(ctx, blobKey("clips", tenant, source))
+	keys, err := s.keys(ctx, blobKey("clips", tenant, source), false)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +147,7 @@ func (s *Store) assemble(ctx context.Context, tenant, source string) (*tree.Tree
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", key, ErrDamaged)
 		}
-		t.Roots = place(t.Roots, source, n, at, nil)
+		t.Roots = putAt(t.Roots, source, n, at, nil)
 	}
 	spanGaps(t.Roots)
 	return t, nil
@@ -156,15 +170,15 @@ func spanGaps(nodes []*tree.Node) {
 	}
 }
 
-// place puts n at its path, filling what is missing before it with empty nodes.
-func place(nodes []*tree.Node, source string, n *tree.Node, at, above []int) []*tree.Node {
+// putAt puts n at its path, filling what is missing before it with empty nodes.
+func putAt(nodes []*tree.Node, source string, n *tree.Node, at, above []int) []*tree.Node {
 	for len(nodes) <= at[0] {
 		here := append(slices.Clone(above), len(nodes))
 		nodes = append(nodes, &tree.Node{ID: tree.NodeID(source, here...), Level: tree.Level(len(here))})
 	}
 	slot := nodes[at[0]]
 	if len(at) > 1 {
-		slot.Children = place(slot.Children, source, n, at[1:], append(slices.Clone(above), at[0]))
+		slot.Children = putAt(slot.Children, source, n, at[1:], append(slices.Clone(above), at[0]))
 		return nodes
 	}
 	if len(n.Children) == 0 {
