@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"reflect"
 	"strings"
 )
@@ -23,10 +24,10 @@ type Settings struct {
 	UploadLimit size     `help:"Largest upload." default:"20GB" group:"Service"`
 	Answers     count    `help:"Answers that run at once; further ones wait in a queue." default:"8" group:"Service"`
 
-	L1Target     duration `name:"l1-target" help:"Wanted length of a stretch (L1)." default:"10m" group:"Trees"`
-	L2Target     duration `name:"l2-target" help:"Wanted length of a clip (L2)." default:"1m" group:"Trees"`
-	L3FPS        ratio    `name:"l3-fps" help:"Frames looked at per second before near-duplicates are dropped." default:"1.0" group:"Trees"`
-	L3Batch      count    `name:"l3-batch" help:"Frames described per model call." default:"10" group:"Trees"`
+	L1Target     duration `name:"l1-target" env:"REELTREE_L1_TARGET" help:"Wanted length of a stretch (L1)." default:"10m" group:"Trees"`
+	L2Target     duration `name:"l2-target" env:"REELTREE_L2_TARGET" help:"Wanted length of a clip (L2)." default:"1m" group:"Trees"`
+	L3FPS        ratio    `name:"l3-fps" env:"REELTREE_L3_FPS" help:"Frames looked at per second before near-duplicates are dropped." default:"1.0" group:"Trees"`
+	L3Batch      count    `name:"l3-batch" env:"REELTREE_L3_BATCH" help:"Frames described per model call." default:"10" group:"Trees"`
 	Concurrency  count    `help:"Describing calls at once, per job." default:"16" group:"Trees"`
 	FrameSide    count    `help:"Longer side of stored frames in pixels." default:"512" group:"Trees"`
 	Language     string   `name:"describe-language" help:"Language of the descriptions; auto = the source's." default:"auto" group:"Trees"`
@@ -77,6 +78,12 @@ func (s *Settings) Validate() error {
 	})
 	if r := s.Rounds.V; s.Rounds.problem() == nil && (r < 1 || r > 3) {
 		note("rounds", "REELTREE_ROUNDS", fmt.Errorf("%d is not between 1 and 3", r))
+	}
+	if base := os.Getenv("OPENAI_BASE_URL"); s.LLM.URL.V == "" && s.LLM.Model != "" && base != "" {
+		_ = s.LLM.URL.UnmarshalText([]byte(base)) // keeps its error, which is told below
+		if err := s.LLM.URL.problem(); err != nil {
+			note("llm-url", "OPENAI_BASE_URL", err)
+		}
 	}
 	if s.LLM.URL.V != "" && s.LLM.Model == "" {
 		note("llm-model", "REELTREE_LLM_MODEL", errors.New("name the model to use at --llm-url"))

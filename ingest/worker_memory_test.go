@@ -81,10 +81,16 @@ func changeJSON[T any](m *memory, in map[string][]byte, key string, change func(
 }
 
 func (m *memory) Source(_ context.Context, _, id string) (tree.Source, error) {
+	if err := m.broken("source"); err != nil {
+		return tree.Source{}, err
+	}
 	return getJSON[tree.Source](m, m.sources, id)
 }
 
 func (m *memory) UpdateSource(_ context.Context, _, id string, change func(*tree.Source) error) (tree.Source, error) {
+	if err := m.broken("update source"); err != nil {
+		return tree.Source{}, err
+	}
 	return changeJSON(m, m.sources, id, change)
 }
 
@@ -96,10 +102,16 @@ func (m *memory) Job(_ context.Context, _, id string) (tree.Job, error) {
 }
 
 func (m *memory) UpdateJob(_ context.Context, _, id string, change func(*tree.Job) error) (tree.Job, error) {
+	if err := m.broken("update job"); err != nil {
+		return tree.Job{}, err
+	}
 	return changeJSON(m, m.jobs, id, change)
 }
 
 func (m *memory) Enqueue(_ context.Context, tasks ...tree.Task) error {
+	if err := m.broken("enqueue"); err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, t := range tasks {
@@ -134,6 +146,9 @@ func (m *memory) Work(ctx context.Context, do func(context.Context, tree.Task) e
 }
 
 func (m *memory) Clip(_ context.Context, _, node string) (*tree.Node, error) {
+	if err := m.broken("read clip"); err != nil {
+		return nil, err
+	}
 	n, err := getJSON[tree.Node](m, m.clips, node)
 	if errors.Is(err, errAbsent) {
 		return nil, nil
@@ -160,6 +175,9 @@ func (m *memory) SaveClip(_ context.Context, _ string, n *tree.Node) error {
 }
 
 func (m *memory) SaveTree(_ context.Context, _ string, t *tree.Tree) error {
+	if err := m.broken("tree"); err != nil {
+		return err
+	}
 	data, err := json.MarshalIndent(t, "", " ")
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -177,6 +195,9 @@ func (m *memory) ForgetClips(_ context.Context, _, _ string) error {
 }
 
 func (m *memory) SavePlan(_ context.Context, _, job string, data []byte) error {
+	if err := m.broken("plan"); err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.plans[job] = data
@@ -184,6 +205,9 @@ func (m *memory) SavePlan(_ context.Context, _, job string, data []byte) error {
 }
 
 func (m *memory) Plan(_ context.Context, _, job string) ([]byte, error) {
+	if err := m.broken("read plan"); err != nil {
+		return nil, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.plans[job] == nil {
@@ -193,16 +217,25 @@ func (m *memory) Plan(_ context.Context, _, job string) ([]byte, error) {
 }
 
 func (m *memory) OpenContent(_ context.Context, _, source string) (*os.File, error) {
+	if err := m.broken("content"); err != nil {
+		return nil, err
+	}
 	return os.Open(filepath.Join(m.dir, source))
 }
 
 func (m *memory) Subtitles(_ context.Context, _, source string) (string, []byte, error) {
+	if err := m.broken("subtitles"); err != nil {
+		return "", nil, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.subName, m.subs[source], nil
 }
 
 func (m *memory) SaveFrames(_ context.Context, _, node string, frames []Picture) ([]tree.FrameRef, error) {
+	if err := m.broken("frames"); err != nil {
+		return nil, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.log = append(m.log, "frames "+node[27:])

@@ -15,7 +15,7 @@ import (
 
 // startAnswer begins the answer of a request, or finds the one that the same
 // request id has begun. The answer runs on while nobody listens.
-func (s *Server) startAnswer(tenant, request string, q generate.Question) (*stream, error) {
+func (s *Server) startAnswer(tenant, request string, q generate.Question) (*eventStream, error) {
 	q.Tenant = tenant
 	if err := q.Validate(); err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (s *Server) startAnswer(tenant, request string, q generate.Question) (*stre
 	if err != nil {
 		return nil, err
 	}
-	st, fresh := s.hub.claim(tenant, request, func() *stream {
+	st, fresh := s.hub.claim(tenant, request, func() *eventStream {
 		st := newStream(streamID(tenant, request, hash), tenant, 0)
 		st.request, st.hash = request, hash
 		return st
@@ -85,7 +85,7 @@ func (s *Server) leave() {
 }
 
 // runAnswer waits for a free place, runs the answer and keeps its record.
-func (s *Server) runAnswer(ctx context.Context, st *stream, q generate.Question) {
+func (s *Server) runAnswer(ctx context.Context, st *eventStream, q generate.Question) {
 	began := s.cfg.Now()
 	emit := func(e generate.Event) error { return s.addEvent(st, e) }
 	if s.waitTurn(ctx, st) {
@@ -114,19 +114,19 @@ func (s *Server) runAnswer(ctx context.Context, st *stream, q generate.Question)
 }
 
 // waitTurn reports false when the answer was cancelled while it waited.
-func (s *Server) waitTurn(ctx context.Context, st *stream) bool {
+func (s *Server) waitTurn(ctx context.Context, st *eventStream) bool {
 	return s.places.acquire(ctx, func(position int) {
 		body := fmt.Appendf(nil, `{"type":"queued","position":%d}`, position)
 		st.add("queued", body, "", false, s.cfg.Now())
 	})
 }
 
-func (s *Server) failAnswer(st *stream, err error) {
+func (s *Server) failAnswer(st *eventStream, err error) {
 	wire := s.wireError(err, codeNoSource)
 	s.endAnswer(st, generate.Done{Finish: generate.FinishError, Error: &generate.Fault{Code: wire.Code, Message: wire.Message, Retry: wire.Retry}})
 }
 
-func (s *Server) endAnswer(st *stream, d generate.Done) {
+func (s *Server) endAnswer(st *eventStream, d generate.Done) {
 	empty := sha256.Sum256(nil)
 	d.TextSHA256 = hex.EncodeToString(empty[:])
 	if err := s.addEvent(st, d); err != nil && !errors.Is(err, context.Canceled) {
@@ -136,7 +136,7 @@ func (s *Server) endAnswer(st *stream, d generate.Done) {
 
 // addEvent puts an event of the answerer into its stream, with tickets and
 // error numbers, which only the server knows.
-func (s *Server) addEvent(st *stream, e generate.Event) error {
+func (s *Server) addEvent(st *eventStream, e generate.Event) error {
 	text := ""
 	switch v := e.(type) {
 	case generate.Done:

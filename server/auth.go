@@ -54,7 +54,10 @@ func (s *Server) tokenTenant(token string) (string, bool) {
 // tenant is the one authorisation of a request: its bearer token, or for
 // read-only bytes a ticket.
 func (s *Server) tenant(r *http.Request) (string, error) {
-	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	token, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !isBearer {
+		token = ""
+	}
 	if tenant, ok := s.tokenTenant(token); ok {
 		return tenant, nil
 	}

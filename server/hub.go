@@ -13,18 +13,18 @@ import (
 // job progress, and one library feed per tenant.
 type hub struct {
 	mu       sync.Mutex
-	streams  map[string]*stream // tenant NUL id
-	requests map[string]*stream // tenant NUL request id
+	streams  map[string]*eventStream // tenant NUL id
+	requests map[string]*eventStream // tenant NUL request id
 }
 
 func newHub() *hub {
-	return &hub{streams: map[string]*stream{}, requests: map[string]*stream{}}
+	return &hub{streams: map[string]*eventStream{}, requests: map[string]*eventStream{}}
 }
 
 // keepEvents bounds feeds that have no end of their own.
 const keepEvents = 1000
 
-func (h *hub) find(tenant, id string) *stream {
+func (h *hub) find(tenant, id string) *eventStream {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.streams[tenant+"\x00"+id]
@@ -32,7 +32,7 @@ func (h *hub) find(tenant, id string) *stream {
 
 // open gives the stream with that id, made by make when there is none or when
 // the one there has ended and renew is set.
-func (h *hub) open(tenant, id string, renew bool, make func() *stream) *stream {
+func (h *hub) open(tenant, id string, renew bool, make func() *eventStream) *eventStream {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	key := tenant + "\x00" + id
@@ -50,7 +50,7 @@ func (h *hub) open(tenant, id string, renew bool, make func() *stream) *stream {
 }
 
 // claim gives the stream of a request id: the one that is there, or made.
-func (h *hub) claim(tenant, request string, make func() *stream) (s *stream, fresh bool) {
+func (h *hub) claim(tenant, request string, make func() *eventStream) (s *eventStream, fresh bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if s := h.requests[tenant+"\x00"+request]; s != nil {
@@ -63,7 +63,7 @@ func (h *hub) claim(tenant, request string, make func() *stream) (s *stream, fre
 }
 
 // sweep drops streams whose life is over.
-func (h *hub) sweep(over func(*stream) bool) {
+func (h *hub) sweep(over func(*eventStream) bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for key, s := range h.streams {
@@ -120,17 +120,17 @@ func (s *Server) endJob(tenant, job, source string, state tree.State, fault stri
 	}
 }
 
-func (s *Server) jobStream(tenant, job string, renew bool) *stream {
-	return s.hub.open(tenant, job, renew, func() *stream { return newStream(job, tenant, keepEvents) })
+func (s *Server) jobStream(tenant, job string, renew bool) *eventStream {
+	return s.hub.open(tenant, job, renew, func() *eventStream { return newStream(job, tenant, keepEvents) })
 }
 
-func (s *Server) library(tenant string) *stream {
-	return s.hub.open(tenant, "library", false, func() *stream { return newStream("library", tenant, keepEvents) })
+func (s *Server) library(tenant string) *eventStream {
+	return s.hub.open(tenant, "library", false, func() *eventStream { return newStream("library", tenant, keepEvents) })
 }
 
 // lookup finds a stream to subscribe to: one that lives, a finished answer from
 // its record, or a job that has not said anything in this process.
-func (s *Server) lookup(ctx context.Context, tenant, id string) (*stream, error) {
+func (s *Server) lookup(ctx context.Context, tenant, id string) (*eventStream, error) {
 	if id == "library" {
 		return s.library(tenant), nil
 	}
@@ -142,7 +142,7 @@ func (s *Server) lookup(ctx context.Context, tenant, id string) (*stream, error)
 	}
 	if s.cfg.Records != nil {
 		if a, err := s.cfg.Records.Answer(ctx, tenant, id); err == nil {
-			return s.hub.open(tenant, id, false, func() *stream { return recorded(tenant, a, s) }), nil
+			return s.hub.open(tenant, id, false, func() *eventStream { return recorded(tenant, a, s) }), nil
 		}
 	}
 	job, err := s.cfg.Catalog.Job(ctx, tenant, id)
@@ -157,7 +157,7 @@ func (s *Server) lookup(ctx context.Context, tenant, id string) (*stream, error)
 }
 
 // recorded is a finished answer as a stream again, with the epoch it had.
-func recorded(tenant string, a Answer, s *Server) *stream {
+func recorded(tenant string, a Answer, s *Server) *eventStream {
 	st := newStream(a.Stream, tenant, 0)
 	st.epoch, st.request, st.hash = a.Epoch, a.Request, a.BodyHash
 	for i, body := range a.Events {

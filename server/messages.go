@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,9 @@ func (c *socket) handle(data []byte) error {
 		ID   string `json:"id"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
+		if data = bytes.TrimSpace(data); len(data) == 0 || data[0] != '{' {
+			return &closeError{closeProtocol, "the frame is not a JSON object"}
+		}
 		if _, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok {
 			return &closeError{closeProtocol, "the frame is not a JSON object"}
 		}
@@ -203,7 +207,7 @@ func (c *socket) subscribe(data []byte, _ string) error {
 
 // follow answers with accepted and sends the stream's events after a sequence.
 // Repeating it starts again from there.
-func (c *socket) follow(st *stream, id, epoch string, after uint64) error {
+func (c *socket) follow(st *eventStream, id, epoch string, after uint64) error {
 	c.drop(st.id)
 	if err := c.send(accepted{"accepted", id, st.id, st.epoch}); err != nil {
 		return err
@@ -239,11 +243,11 @@ func (c *socket) follow(st *stream, id, epoch string, after uint64) error {
 	return nil
 }
 
-func (c *socket) gap(st *stream, first uint64) error {
+func (c *socket) gap(st *eventStream, first uint64) error {
 	return c.send(map[string]any{"type": "gap", "stream": st.id, "epoch": st.epoch, "first": first})
 }
 
-func (c *socket) deliver(ctx context.Context, st *stream, events []event) error {
+func (c *socket) deliver(ctx context.Context, st *eventStream, events []event) error {
 	for _, e := range events {
 		if err := c.enqueue(ctx, st.wire(e)); err != nil {
 			return err

@@ -55,7 +55,7 @@ func (s *Server) sweepStreams() {
 		case <-s.ctx.Done():
 			return
 		case <-tick.C:
-			s.hub.sweep(func(st *stream) bool { return st.over(s.cfg.Now(), s.cfg.AnswerTTL) })
+			s.hub.sweep(func(st *eventStream) bool { return st.over(s.cfg.Now(), s.cfg.AnswerTTL) })
 		}
 	}
 }

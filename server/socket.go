@@ -180,19 +180,22 @@ func (c *socket) write() {
 }
 
 func (c *socket) writeFrame(frame []byte) error {
-	if err := c.conn.SetWriteDeadline(time.Now().Add(c.s.cfg.WriteWait)); err != nil {
+	// Longer than a queue may stay full: a client that reads again in time is
+	// told by the close code why it was dropped.
+	if err := c.conn.SetWriteDeadline(time.Now().Add(3 * c.s.cfg.WriteWait)); err != nil {
 		return err
 	}
 	err := c.conn.WriteMessage(websocket.TextMessage, frame)
 	c.mu.Lock()
 	c.queued -= len(frame)
+	waiting := c.queued
 	c.mu.Unlock()
 	select {
 	case c.room <- struct{}{}:
 	default:
 	}
 	if isTimeout(err) {
-		c.s.cfg.Log.Warn("a slow client was closed", "client", c.conn.RemoteAddr(), "queued_bytes", c.queued)
+		c.s.cfg.Log.Warn("a slow client was closed", "client", c.conn.RemoteAddr(), "queued_bytes", waiting)
 		return &closeError{closeTooSlow, "the client reads too slowly"}
 	}
 	return err

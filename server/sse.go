@@ -55,7 +55,7 @@ func (s *Server) getAnswer(w http.ResponseWriter, r *http.Request, tenant string
 }
 
 // sendEvents writes the stream until it ends or the client goes.
-func (s *Server) sendEvents(w http.ResponseWriter, r *http.Request, st *stream, after uint64) error {
+func (s *Server) sendEvents(w http.ResponseWriter, r *http.Request, st *eventStream, after uint64) error {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
@@ -87,7 +87,7 @@ func (s *Server) sendEvents(w http.ResponseWriter, r *http.Request, st *stream, 
 }
 
 // wholeAnswer waits for the end and gives everything at once.
-func (s *Server) wholeAnswer(w http.ResponseWriter, r *http.Request, st *stream) error {
+func (s *Server) wholeAnswer(w http.ResponseWriter, r *http.Request, st *eventStream) error {
 	out := struct {
 		Stream    string            `json:"stream"`
 		Epoch     string            `json:"epoch"`

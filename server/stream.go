@@ -21,9 +21,9 @@ type event struct {
 	text string
 }
 
-// stream is a sequence of events that clients read at their own pace: readers
+// eventStream is a sequence of events that clients read at their own pace: readers
 // pull, so a slow one costs nothing but the events the stream holds anyway.
-type stream struct {
+type eventStream struct {
 	id, epoch, tenant string
 	keep              int // most events held; 0 means all
 
@@ -44,13 +44,13 @@ func newEpoch() string {
 	return hex.EncodeToString(b[:])
 }
 
-func newStream(id, tenant string, keep int) *stream {
-	return &stream{id: id, epoch: newEpoch(), tenant: tenant, keep: keep, first: 1, changed: make(chan struct{})}
+func newStream(id, tenant string, keep int) *eventStream {
+	return &eventStream{id: id, epoch: newEpoch(), tenant: tenant, keep: keep, first: 1, changed: make(chan struct{})}
 }
 
 // add appends one event; its body begins with {"type":…. Nothing is added after
 // the end.
-func (s *stream) add(kind string, body []byte, text string, end bool, now time.Time) {
+func (s *eventStream) add(kind string, body []byte, text string, end bool, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
@@ -69,7 +69,7 @@ func (s *stream) add(kind string, body []byte, text string, end bool, now time.T
 
 // after gives the held events with a sequence above seq, the first sequence
 // held, whether the stream has ended, and a channel that closes on change.
-func (s *stream) after(seq uint64) (events []event, first uint64, ended bool, changed <-chan struct{}) {
+func (s *eventStream) after(seq uint64) (events []event, first uint64, ended bool, changed <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at := int64(seq) + 1 - int64(s.first); at < int64(len(s.events)) {
@@ -78,7 +78,7 @@ func (s *stream) after(seq uint64) (events []event, first uint64, ended bool, ch
 	return events, s.first, s.ended, s.changed
 }
 
-func (s *stream) over(now time.Time, ttl time.Duration) bool {
+func (s *eventStream) over(now time.Time, ttl time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ended && now.Sub(s.endedAt) > ttl
@@ -86,7 +86,7 @@ func (s *stream) over(now time.Time, ttl time.Duration) bool {
 
 // read delivers what follows seq, batch by batch, until the stream has ended or
 // ctx does. gap is called first when events between seq and the oldest are lost.
-func (s *stream) read(ctx context.Context, seq uint64, gap func(first uint64) error, deliver func([]event) error) error {
+func (s *eventStream) read(ctx context.Context, seq uint64, gap func(first uint64) error, deliver func([]event) error) error {
 	for {
 		events, first, ended, changed := s.after(seq)
 		if seq+1 < first {
@@ -132,7 +132,7 @@ func coalesce(events []event) []event {
 }
 
 // wire is the event as a frame: type, stream, epoch, seq, then its own fields.
-func (s *stream) wire(e event) []byte {
+func (s *eventStream) wire(e event) []byte {
 	body := []byte(e.body)
 	if e.from != 0 {
 		text, _ := json.Marshal(e.text) // a string always marshals

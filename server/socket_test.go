@@ -1,0 +1,328 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/reeltree/reeltree/generate"
+	"github.com/reeltree/reeltree/tree"
+)
+
+func sha(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+func TestAnswerStreamsInOrder(t *testing.T) {
+	s := newService(t, nil)
+	conn := s.hello(t)
+	say(t, conn, `{"type":"ask","id":"q1","question":"How far?"}`)
+	all, text := stream(t, conn)
+	if all[0]["type"] != "accepted" || all[0]["id"] != "q1" {
+		t.Fatalf("first %v", all[0])
+	}
+	next := 1.0
+	for _, m := range all[1:] {
+		from, coalesced := m["from"].(float64)
+		if !coalesced {
+			from = m["seq"].(float64)
+		}
+		if from != next || m["epoch"] != all[0]["epoch"] || m["stream"] != all[0]["stream"] {
+			t.Fatalf("event %v after %v", m, next-1)
+		}
+		next = m["seq"].(float64) + 1
+	}
+	last := all[len(all)-1]
+	if last["type"] != "done" || last["text_sha256"] != sha(text) || !strings.HasSuffix(text, "kilometres.") {
+		t.Errorf("%q ends with %v", text, last)
+	}
+}
+
+func TestReplayEqualsLive(t *testing.T) {
+	s := newService(t, nil)
+	conn := s.hello(t)
+	say(t, conn, `{"type":"ask","id":"q1","question":"How far?"}`)
+	live, text := stream(t, conn)
+	id, epoch := live[0]["stream"], live[0]["epoch"]
+	for after := range 4 {
+		other := s.hello(t)
+		say(t, other, fmt.Sprintf(`{"type":"subscribe","id":"r","stream":%q,"epoch":%q,"after":%d}`, id, epoch, after))
+		replayed, rest := stream(t, other)
+		if first := replayed[1]; first["seq"].(float64) < float64(after+1) || !strings.HasSuffix(text, rest) {
+			t.Errorf("after %d: first %v, text %q", after, first, rest)
+		}
+		if !reflect.DeepEqual(replayed[len(replayed)-1], live[len(live)-1]) {
+			t.Errorf("after %d: another done", after)
+		}
+	}
+	other := s.hello(t)
+	say(t, other, fmt.Sprintf(`{"type":"subscribe","stream":%q,"epoch":"0000000000000000","after":3}`, id))
+	if m := hear(t, other); m["type"] != "accepted" {
+		t.Fatalf("%v", m)
+	}
+	if m := hear(t, other); m["type"] != "gap" || m["first"] != 1.0 {
+		t.Errorf("another epoch: %v", m)
+	}
+}
+
+func TestFinishedAnswersOutliveTheProcess(t *testing.T) {
+	s := newService(t, nil)
+	conn := s.hello(t)
+	say(t, conn, `{"type":"ask","id":"q1","question":"How far?"}`)
+	live, text := stream(t, conn)
+	waitFor(t, func() bool { s.shelf.mu.Lock(); defer s.shelf.mu.Unlock(); return len(s.shelf.answers) == 1 })
+	s.hub.sweep(func(*eventStream) bool { return true }) // as a restart forgets
+	again := s.hello(t)
+	say(t, again, fmt.Sprintf(`{"type":"subscribe","stream":%q,"epoch":%q,"after":0}`, live[0]["stream"], live[0]["epoch"]))
+	if _, replayed := stream(t, again); replayed != text {
+		t.Errorf("replayed %q", replayed)
+	}
+}
+
+// waitFor polls a condition that another goroutine will make true.
+func waitFor(t *testing.T, met func() bool) {
+	t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	limit := time.After(10 * time.Second)
+	for !met() {
+		select {
+		case <-limit:
+			t.Fatal("the condition was not met within 10 s")
+		case <-tick.C:
+		}
+	}
+}
+
+func TestSameRequestIsSameAnswer(t *testing.T) {
+	runs := make(chan struct{}, 10)
+	s := newService(t, func(c *Config) {
+		answer := c.Answer
+		c.Answer = func(ctx context.Context, q generate.Question, emit generate.Emit) error {
+			runs <- struct{}{}
+			return answer(ctx, q, emit)
+		}
+	})
+	var first string
+	for range 3 {
+		conn := s.hello(t)
+		say(t, conn, `{"type":"ask","id":"same","question":"How far?"}`)
+		all, _ := stream(t, conn)
+		if id := fmt.Sprint(all[0]["stream"]); first == "" {
+			first = id
+		} else if id != first {
+			t.Errorf("another stream %s", id)
+		}
+	}
+	if len(runs) != 1 {
+		t.Errorf("answered %d times", len(runs))
+	}
+	conn := s.hello(t)
+	say(t, conn, `{"type":"ask","id":"same","question":"How heavy?"}`)
+	if m := hear(t, conn); m["code"] != float64(codeIDReused) {
+		t.Errorf("another body: %v", m)
+	}
+}
+
+// TestWrongMessages: refusals keep the connection, protocol errors close it.
+func TestWrongMessages(t *testing.T) {
+	s := newService(t, nil)
+	refused := map[string]int{
+		`{"type":"sing"}`: codeUnknownType, `{}`: codeUnknownType, `{"type":7}`: codeBadRequest,
+		`{"type":"ask"}`: codeBadRequest, `{"type":"ask","id":"a"}`: codeBadQuestion, `{"type":"ask","id":"a","question":" "}`: codeBadQuestion,
+		`{"type":"ask","id":"a","question":3}`: codeBadRequest, `{"type":"ask","id":"a","question":"x","colour":1}`: codeBadRequest,
+		`{"type":"ask","id":"a","question":"x","mode":"poem"}`: codeBadQuestion, `{"type":"ask","id":"a","question":"x","options":{"rounds":9}}`: codeBadQuestion,
+		`{"type":"ask","id":"a","question":"x","span":{}}`: codeBadRequest, `{"type":"ask","id":"a","question":"x","sources":"y"}`: codeBadRequest,
+		`{"type":"ask","id":"` + strings.Repeat("i", 300) + `","question":"x"}`: codeBadRequest, `{"type":"ask","id":"a","question":"a\u0000b"}`: codeBadQuestion,
+		`{"type":"ask","id":"a","question":"` + strings.Repeat("🙂", 4001) + `"}`: codeBadQuestion,
+		`{"type":"cancel"}`: codeNoStream, `{"type":"cancel","stream":"nope"}`: codeNoStream, `{"type":"cancel","stream":1}`: codeBadRequest,
+		`{"type":"subscribe"}`: codeNoStream, `{"type":"subscribe","stream":"../../etc"}`: codeNoStream, `{"type":"subscribe","stream":"library","after":-1}`: codeBadRequest,
+		`{"type":"subscribe","stream":"library","after":1.5}`: codeBadRequest, `{"type":"subscribe","stream":"` + strings.Repeat("a", 26) + `"}`: codeNoStream,
+		`{"type":"ingest","id":"i"}`: codeBadRequest, `{"type":"ingest","id":"i","url":""}`: codeBadRequest, `{"type":"ingest","id":"i","url":5}`: codeBadRequest,
+		`{"type":"ping","id":"p","x":1}`: codeBadRequest, `{"type":"hello"}`: codeUnknownType, `{"type":"unsubscribe","stream":[]}`: codeBadRequest,
+	}
+	conn := s.hello(t)
+	for message, code := range refused {
+		say(t, conn, message)
+		m := hear(t, conn)
+		if m["type"] != "error" || m["code"] != float64(code) || strings.Contains(fmt.Sprint(m["message"]), "\n") {
+			t.Errorf("%.80s: %v, want code %d", message, m, code)
+		}
+	}
+	say(t, conn, `{"type":"ping","id":"still"}`)
+	if m := hear(t, conn); m["type"] != "pong" || m["id"] != "still" {
+		t.Errorf("after the refusals: %v", m)
+	}
+	for _, c := range []struct {
+		kind    int
+		message string
+		code    int
+	}{
+		{websocket.TextMessage, `not json`, closeProtocol}, {websocket.TextMessage, `[1]`, closeProtocol}, {websocket.BinaryMessage, `{"type":"ping"}`, closeProtocol},
+		{websocket.TextMessage, "{\"type\":\"\xff\"}", websocket.CloseInvalidFramePayloadData}, {websocket.TextMessage, strings.Repeat(" ", readLimit+1), websocket.CloseMessageTooBig},
+	} {
+		conn := s.hello(t)
+		if err := conn.WriteMessage(c.kind, []byte(c.message)); err != nil {
+			t.Fatal(err)
+		}
+		wantClose(t, conn, c.code)
+	}
+	early := s.dial(t, nil)
+	say(t, early, `{"type":"ping"}`)
+	wantClose(t, early, closeProtocol)
+}
+
+func wantClose(t *testing.T, conn *websocket.Conn, code int) {
+	t.Helper()
+	for {
+		_, _, err := conn.ReadMessage()
+		var closed *websocket.CloseError
+		if errors.As(err, &closed) {
+			if closed.Code != code {
+				t.Errorf("closed with %d %s, want %d", closed.Code, closed.Text, code)
+			}
+			return
+		}
+		if err != nil {
+			t.Errorf("ended with %v, want close code %d", err, code)
+			return
+		}
+	}
+}
+
+func TestHelloMustComeInTime(t *testing.T) {
+	s := newService(t, func(c *Config) { c.HelloWait = 50 * time.Millisecond })
+	wantClose(t, s.dial(t, nil), closeNoHello)
+}
+
+func TestTokenOpensTheSocket(t *testing.T) {
+	s := newService(t, func(c *Config) { c.Token = "sesame"; c.LocalToken = "local" })
+	for _, token := range []string{"", "wrong", "sesam"} {
+		conn := s.dial(t, nil)
+		say(t, conn, fmt.Sprintf(`{"type":"hello","token":%q}`, token))
+		wantClose(t, conn, closeBadToken)
+	}
+	for _, token := range []string{"sesame", "local"} {
+		conn := s.dial(t, nil)
+		say(t, conn, fmt.Sprintf(`{"type":"hello","token":%q}`, token))
+		if m := hear(t, conn); m["type"] != "welcome" || m["media_ticket"] == nil {
+			t.Errorf("%v", m)
+		}
+	}
+}
+
+func TestForeignPagesAreKeptOut(t *testing.T) {
+	s := newService(t, nil)
+	for origin, open := range map[string]bool{"": true, s.http.URL: true, "null": false, "http://evil.example": false, strings.Replace(s.http.URL, "http", "https", 1): false, "http://127.0.0.1:1": false} {
+		h := http.Header{}
+		if origin != "" {
+			h.Set("Origin", origin)
+		}
+		d := websocket.Dialer{Subprotocols: []string{subprotocol}}
+		conn, res, err := d.Dial("ws"+strings.TrimPrefix(s.http.URL, "http")+"/v1/ws", h)
+		if (err == nil) != open {
+			t.Errorf("origin %q: %v %v", origin, res, err)
+		}
+		if conn != nil {
+			_ = conn.Close()
+		}
+	}
+}
+
+func TestCancelEndsTheAnswer(t *testing.T) {
+	s := newService(t, func(c *Config) {
+		c.Answer = func(ctx context.Context, _ generate.Question, emit generate.Emit) error {
+			if err := emit(generate.Token{Text: "well "}); err != nil {
+				return err
+			}
+			<-ctx.Done()
+			return emit(generate.Done{Finish: generate.FinishCancelled, TextSHA256: sha("well ")})
+		}
+	})
+	conn := s.hello(t)
+	say(t, conn, `{"type":"ask","id":"q","question":"?!x"}`)
+	id := hear(t, conn)["stream"]
+	say(t, conn, fmt.Sprintf(`{"type":"cancel","stream":%q}`, id))
+	all, _ := stream(t, conn)
+	if last := all[len(all)-1]; last["finish"] != "cancelled" {
+		t.Errorf("%v", last)
+	}
+}
+
+func TestQueueTellsPositions(t *testing.T) {
+	release := make(chan struct{})
+	s := newService(t, func(c *Config) {
+		c.MaxAnswers = 1
+		answer := c.Answer
+		c.Answer = func(ctx context.Context, q generate.Question, emit generate.Emit) error {
+			<-release
+			return answer(ctx, q, emit)
+		}
+	})
+	first, second := s.hello(t), s.hello(t)
+	say(t, first, `{"type":"ask","id":"one","question":"How far?"}`)
+	hear(t, first)
+	say(t, second, `{"type":"ask","id":"two","question":"How far?"}`)
+	hear(t, second)
+	if m := hear(t, second); m["type"] != "queued" || m["position"] != 1.0 {
+		t.Errorf("%v", m)
+	}
+	close(release)
+	stream(t, first)
+	stream(t, second)
+}
+
+// TestSlowReaderIsClosedAlone: one client stops reading while the answer is
+// larger than its queue and the socket buffers; another reads it to the end.
+func TestSlowReaderIsClosedAlone(t *testing.T) {
+	long := strings.Repeat(strings.Repeat("w", 4000)+" ", 3_000)
+	s := newService(t, func(c *Config) { c.Answer = words(long); c.WriteWait = time.Second })
+	slow, normal := s.hello(t), s.hello(t)
+	for _, conn := range []*websocket.Conn{slow, normal} {
+		say(t, conn, `{"type":"ask","id":"long","question":"How far?"}`)
+	}
+	if _, text := stream(t, normal); text != long {
+		t.Errorf("the normal reader got %d of %d bytes", len(text), len(long))
+	}
+	waitFor(t, func() bool { // the slow one is gone on the server's side
+		_, _, err := slow.ReadMessage()
+		return err != nil
+	})
+}
+
+func TestJobStreamsEnd(t *testing.T) {
+	s := newService(t, nil)
+	id := strings.Repeat("j", 26)
+	s.Report(tree.Job{ID: id, Tenant: "default"}, tree.Progress{Stage: "describe", Done: 1, Total: 2})
+	conn := s.hello(t)
+	say(t, conn, fmt.Sprintf(`{"type":"subscribe","stream":%q}`, id))
+	hear(t, conn)
+	if m := hear(t, conn); m["type"] != "progress" || m["stage"] != "describe" {
+		t.Errorf("%v", m)
+	}
+	s.SourceChanged("changed", tree.Source{ID: strings.Repeat("s", 26), Tenant: "default", Job: id, State: tree.StateFailed, Error: "It is empty."})
+	if m := hear(t, conn); m["type"] != "done" || m["state"] != "failed" || !strings.Contains(fmt.Sprint(m["error"]), "It is empty.") {
+		t.Errorf("%v", m)
+	}
+}
+
+func TestCloseSaysGoingAway(t *testing.T) {
+	s := newService(t, nil)
+	conn := s.hello(t)
+	done := make(chan struct{})
+	go func() { defer close(done); wantClose(t, conn, websocket.CloseGoingAway) }()
+	if err := s.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	<-done
+}

@@ -1,0 +1,117 @@
+// Questions and their answers, one thread per source and one for the library.
+// What was asked is kept for the tab, so that a reload finds the running answer
+// again and shows all of it.
+
+import { applyEvent, emptyAnswer, type AnswerState } from '../client/answer';
+import type { Follower } from '../client/connection';
+import type { Ask, WireError } from '../client/messages';
+import { session } from './session.svelte';
+import { t } from '../strings';
+
+interface Kept { ask: Ask; stream: string; epoch: string }
+
+const keepOf = (scope: string): string => `reeltree-asked:${scope}`;
+const keepMost = 8;
+
+export class Asked implements Follower {
+  answer = $state<AnswerState>(emptyAnswer());
+  stream = $state('');
+  epoch = '';
+  #checked = false;
+  #end: () => void = () => {};
+
+  constructor(readonly ask: Ask, private readonly keep: () => void) {}
+
+  begin(kept?: Kept): void {
+    this.stream = kept?.stream ?? '';
+    this.epoch = kept?.epoch ?? '';
+    this.#end = this.stream
+      ? session.connection.follow(this.stream, this, { epoch: this.epoch, ask: this.ask })
+      : session.connection.ask(this.ask, this);
+  }
+
+  accepted(stream: string, epoch: string): void {
+    this.stream = stream;
+    this.epoch = epoch;
+    this.keep();
+  }
+
+  event(e: Parameters<typeof applyEvent>[1]): void {
+    applyEvent(this.answer, e);
+    if (this.answer.damaged && !this.#checked) { // once more from the beginning
+      this.#checked = true;
+      this.reset();
+      this.#end = session.connection.follow(this.stream, this, { epoch: this.epoch, ask: this.ask });
+    }
+  }
+
+  reset(): void { this.answer = emptyAnswer(); }
+
+  refused(e: WireError): void {
+    this.answer.phase = 'done';
+    this.answer.error = { code: e.code, message: e.message || t.ask.broken, retry: true };
+  }
+
+  stop(): void { session.connection.cancel(this.stream); }
+  leave(): void { this.#end(); }
+  get running(): boolean { return this.answer.phase !== 'done'; }
+}
+
+export class Thread {
+  asked = $state<Asked[]>([]);
+  #conversation = crypto.randomUUID?.() ?? String(Math.random());
+
+  constructor(readonly scope: string) {
+    try {
+      const kept = JSON.parse(sessionStorage.getItem(keepOf(scope)) ?? '[]') as Kept[];
+      for (const k of kept) this.#begin(k.ask, k);
+    } catch {
+      sessionStorage.removeItem(keepOf(scope));
+    }
+  }
+
+  get last(): Asked | undefined { return this.asked[this.asked.length - 1]; }
+
+  put(question: string): void {
+    this.#begin({
+      id: `page-${randomID()}`, question, conversation: this.last?.ask.conversation ?? this.#conversation,
+      ...(this.scope === library ? {} : { sources: [this.scope] }), options: { trace: true },
+    });
+    this.#keep();
+  }
+
+  clear(): void {
+    for (const a of this.asked) {
+      if (a.running) a.stop();
+      a.leave();
+    }
+    this.asked = [];
+    this.#keep();
+  }
+
+  #begin(ask: Ask, kept?: Kept): void {
+    const a = new Asked(ask, () => this.#keep());
+    this.asked.push(a);
+    a.begin(kept);
+  }
+
+  #keep(): void {
+    const kept = this.asked.slice(-keepMost).map((a): Kept => ({ ask: $state.snapshot(a.ask) as Ask, stream: a.stream, epoch: a.epoch }));
+    sessionStorage.setItem(keepOf(this.scope), JSON.stringify(kept));
+  }
+}
+
+/** The scope of questions to everything. */
+export const library = 'library';
+
+function randomID(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, '0')).join('');
+}
+
+const threads = new Map<string, Thread>();
+
+export function thread(scope: string): Thread {
+  let found = threads.get(scope);
+  if (!found) threads.set(scope, found = new Thread(scope));
+  return found;
+}
