@@ -29,7 +29,7 @@ type Config struct {
 	// SetAside is told of every task that failed too often, with the reason of
 	// its last failure, before the next task is taken; nil means nobody listens.
 	SetAside func(ctx context.Context, t tree.Task, reason string)
-	Log       *slog.Logger  // nil means no log
+	Log      *slog.Logger // nil means no log
 }
 
 // Store is an open data folder. All methods are safe for concurrent use.
