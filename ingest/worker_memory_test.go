@@ -20,6 +20,7 @@ import (
 // store would have it, so nothing is shared by pointer.
 type memory struct {
 	mu      sync.Mutex
+	failing sync.Mutex // fail is called one at a time
 	dir     string
 	sources map[string][]byte
 	jobs    map[string][]byte
@@ -52,6 +53,8 @@ func (m *memory) broken(op string) error {
 	if m.fail == nil {
 		return nil
 	}
+	m.failing.Lock()
+	defer m.failing.Unlock()
 	return m.fail(op)
 }
 
