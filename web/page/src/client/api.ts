@@ -72,7 +72,7 @@ export class Api {
     if (body) headers['Content-Type'] = 'application/json';
     let reply: Response;
     try {
-      reply = await (this.#config.fetch ?? fetch)(path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+      reply = await (this.#config.fetch ?? fetch)(path, { method, headers, keepalive: method === 'DELETE', ...(body ? { body: JSON.stringify(body) } : {}) });
     } catch {
       throw new ApiError(0, 0, '', true);
     }
