@@ -70,8 +70,9 @@ func badWorker(how string, pipe io.Writer) int {
 		_ = out.shot(MediaShot{TimeMS: int64(reached), Score: 1})
 		_ = out.send(mediaMsgDone, []byte("{}"))
 	case "chatty":
+		line := strings.Repeat("x", 1000) // made once: the race detector keeps garbage for long
 		for range 100_000 {
-			_, _ = io.WriteString(os.Stderr, strings.Repeat("x", 1000))
+			_, _ = io.WriteString(os.Stderr, line)
 		}
 	}
 	return 0
@@ -238,11 +239,11 @@ func TestMediaSinkErrorStops(t *testing.T) {
 
 func TestMediaSlowSinkIsNoStall(t *testing.T) {
 	m, file := badMedia(t, "badtimes")
-	m.Stall = 200 * time.Millisecond
+	m.Stall = 3 * time.Second // a busy machine starts the child slowly
 	calls := 0
 	err := m.Sample(t.Context(), file, MediaRequest{}, SampleSink{Frame: func(MediaFrame) error {
 		calls++
-		<-time.After(400 * time.Millisecond)
+		<-time.After(4 * time.Second)
 		return nil
 	}})
 	if calls != 1 || err == nil || strings.Contains(err.Error(), "stuck") {
