@@ -123,7 +123,8 @@ func TestTextIsIngestedAskedAndDeleted(t *testing.T) {
 	if code != exitFailed || strings.Count(out, "\n") != 2 || !strings.Contains(out, `"state":"done"`) || !strings.Contains(out, `"state":"failed"`) {
 		t.Fatalf("ingest: exit %d, %s%s", code, out, errs)
 	}
-	id := strings.SplitN(strings.SplitN(out, `"source":"`, 2)[1], `"`, 2)[0]
+	_, rest, _ := strings.Cut(out, `"source":"`)
+	id, _, _ := strings.Cut(rest, `"`)
 	if code, out, errs := run(t, "ask", "--data", data, "How many tons does the lens weigh?"); code != exitOK || !strings.Contains(out, "four tons") || !strings.Contains(out, "¶") {
 		t.Errorf("ask: exit %d, %s%s", code, out, errs)
 	}

@@ -28,6 +28,7 @@ type empty struct{}
 func (empty) Source(context.Context, string, string) (tree.Source, error) {
 	return tree.Source{}, errAbsent
 }
+
 func (empty) Sources(context.Context, string) ([]tree.Source, error) {
 	return []tree.Source{{ID: strings.Repeat("a", 26), Title: "talk"}}, nil
 }

@@ -2,6 +2,7 @@ package retrieve
 
 import (
 	"context"
+	"math/rand"
 	"sync"
 
 	"github.com/coder/hnsw"
@@ -35,6 +36,7 @@ func NewCoderHNSW(dim int) *CoderHNSW {
 func newGraph() *hnsw.Graph[uint64] {
 	g := hnsw.NewGraph[uint64]()
 	g.M, g.EfSearch, g.Distance = 32, 400, hnsw.CosineDistance
+	g.Rng = rand.New(rand.NewSource(1)) // the same entries give the same graph
 	return g
 }
 

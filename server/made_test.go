@@ -34,6 +34,7 @@ type shelf struct {
 }
 
 func newShelf(t testing.TB) *shelf {
+	t.Helper()
 	return &shelf{dir: t.TempDir(), sources: map[string]tree.Source{}, jobs: map[string]tree.Job{}, answers: map[string]Answer{}, frames: map[string][]byte{}}
 }
 
@@ -50,9 +51,12 @@ func get[T any](s *shelf, m map[string]T, key string) (T, error) {
 func (s *shelf) Source(_ context.Context, _, id string) (tree.Source, error) {
 	return get(s, s.sources, id)
 }
-func (s *shelf) Job(_ context.Context, _, id string) (tree.Job, error)  { return get(s, s.jobs, id) }
+
+func (s *shelf) Job(_ context.Context, _, id string) (tree.Job, error) { return get(s, s.jobs, id) }
+
 func (s *shelf) Answer(_ context.Context, _, id string) (Answer, error) { return get(s, s.answers, id) }
-func (s *shelf) Frame(_ context.Context, _, id string) ([]byte, error)  { return get(s, s.frames, id) }
+
+func (s *shelf) Frame(_ context.Context, _, id string) ([]byte, error) { return get(s, s.frames, id) }
 
 func (s *shelf) Sources(context.Context, string) ([]tree.Source, error) {
 	s.mu.Lock()

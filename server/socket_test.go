@@ -168,8 +168,11 @@ func TestWrongMessages(t *testing.T) {
 		message string
 		code    int
 	}{
-		{websocket.TextMessage, `not json`, closeProtocol}, {websocket.TextMessage, `[1]`, closeProtocol}, {websocket.BinaryMessage, `{"type":"ping"}`, closeProtocol},
-		{websocket.TextMessage, "{\"type\":\"\xff\"}", websocket.CloseInvalidFramePayloadData}, {websocket.TextMessage, strings.Repeat(" ", readLimit+1), websocket.CloseMessageTooBig},
+		{websocket.TextMessage, `not json`, closeProtocol},
+		{websocket.TextMessage, `[1]`, closeProtocol},
+		{websocket.BinaryMessage, `{"type":"ping"}`, closeProtocol},
+		{websocket.TextMessage, "{\"type\":\"\xff\"}", websocket.CloseInvalidFramePayloadData},
+		{websocket.TextMessage, strings.Repeat(" ", readLimit+1), websocket.CloseMessageTooBig},
 	} {
 		conn := s.hello(t)
 		if err := conn.WriteMessage(c.kind, []byte(c.message)); err != nil {
@@ -186,8 +189,7 @@ func wantClose(t *testing.T, conn *websocket.Conn, code int) {
 	t.Helper()
 	for {
 		_, _, err := conn.ReadMessage()
-		var closed *websocket.CloseError
-		if errors.As(err, &closed) {
+		if closed, ok := errors.AsType[*websocket.CloseError](err); ok {
 			if closed.Code != code {
 				t.Errorf("closed with %d %s, want %d", closed.Code, closed.Text, code)
 			}
