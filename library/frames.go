@@ -64,7 +64,7 @@ func (s *Store) Frame(ctx context.Context, tenant, id string) ([]byte, error) {
 		}
 		places = s.frames.find(tenant, id)
 	}
-	err := error(ErrNotFound)
+	err := ErrNotFound
 	for _, p := range places { // the same picture may lie in several clips
 		var jpeg []byte
 		if jpeg, err = s.readFrame(ctx, p); err == nil && tree.FrameID(jpeg) == id {
