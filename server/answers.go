@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"github.com/reeltree/reeltree/generate"
@@ -33,22 +34,23 @@ func (s *Server) startAnswer(tenant, request string, q generate.Question) (*even
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithCancel(ctx)
 	st, fresh := s.hub.claim(tenant, request, func() *eventStream {
 		st := newStream(streamID(tenant, request, hash), tenant, 0)
-		st.request, st.hash = request, hash
+		st.request, st.hash, st.cancel, st.sign = request, hash, cancel, s.ticket // before others can see it
 		return st
 	})
 	if !fresh {
+		cancel()
 		s.leave()
 		if st.hash != hash {
 			return nil, newError(codeIDReused, "the id %.60q was used for another question: use a new id for each question", request)
 		}
 		return st, nil
 	}
-	ctx, st.cancel = context.WithCancel(ctx)
 	go func() { // admit counted it in, leave counts it out
 		defer s.leave()
-		defer st.cancel()
+		defer cancel()
 		s.runAnswer(ctx, st, q)
 	}()
 	return st, nil
@@ -87,9 +89,8 @@ func (s *Server) leave() {
 // runAnswer waits for a free place, runs the answer and keeps its record.
 func (s *Server) runAnswer(ctx context.Context, st *eventStream, q generate.Question) {
 	began := s.cfg.Now()
-	emit := func(e generate.Event) error { return s.addEvent(st, e) }
 	if s.waitTurn(ctx, st) {
-		err := s.cfg.Answer(ctx, q, emit)
+		err := s.answer(ctx, st, q)
 		s.places.release()
 		if err != nil {
 			s.failAnswer(st, err)
@@ -97,8 +98,8 @@ func (s *Server) runAnswer(ctx context.Context, st *eventStream, q generate.Ques
 	} else {
 		s.endAnswer(st, generate.Done{Finish: generate.FinishCancelled})
 	}
-	if s.cfg.Records == nil {
-		return
+	if _, _, ended, _ := st.after(0); s.cfg.Records == nil || !ended {
+		return // what the shutdown cut off is asked again, not replayed
 	}
 	events, _, _, _ := st.after(0)
 	a := Answer{
@@ -111,6 +112,26 @@ func (s *Server) runAnswer(ctx context.Context, st *eventStream, q generate.Ques
 	if err := s.cfg.Records.SaveAnswer(context.WithoutCancel(ctx), st.tenant, a); err != nil {
 		s.cfg.Log.Error("a finished answer cannot be recorded", "stream", st.id, "error", err)
 	}
+}
+
+// errCutOff ends an answer without a done: its client must resume, not stop.
+var errCutOff = errors.New("the shutdown cut the answer off")
+
+// errNoEnd is an answerer that returned without done.
+var errNoEnd = errors.New("the answer has no end")
+
+// answer runs the answerer. Its panic ends this answer, not the service, and
+// however it returns the stream gets its one end.
+func (s *Server) answer(ctx context.Context, st *eventStream, q generate.Question) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("an answer panicked: %v\n%s", p, debug.Stack())
+		}
+		if _, _, ended, _ := st.after(0); err == nil && !ended {
+			err = errNoEnd
+		}
+	}()
+	return s.cfg.Answer(ctx, q, func(e generate.Event) error { return s.addEvent(st, e) })
 }
 
 // waitTurn reports false when the answer was cancelled while it waited.
@@ -127,19 +148,21 @@ func (s *Server) failAnswer(st *eventStream, err error) {
 }
 
 func (s *Server) endAnswer(st *eventStream, d generate.Done) {
-	empty := sha256.Sum256(nil)
-	d.TextSHA256 = hex.EncodeToString(empty[:])
-	if err := s.addEvent(st, d); err != nil && !errors.Is(err, context.Canceled) {
+	d.TextSHA256 = st.textSum()
+	if err := s.addEvent(st, d); err != nil && !errors.Is(err, errCutOff) {
 		s.cfg.Log.Error("an answer cannot be ended", "error", err)
 	}
 }
 
-// addEvent puts an event of the answerer into its stream, with tickets and
-// error numbers, which only the server knows.
+// addEvent puts an event of the answerer into its stream, with error
+// numbers, which only the server knows.
 func (s *Server) addEvent(st *eventStream, e generate.Event) error {
 	text := ""
 	switch v := e.(type) {
 	case generate.Done:
+		if s.ctx.Err() != nil && (v.Finish == generate.FinishCancelled || v.Finish == generate.FinishError) {
+			return errCutOff
+		}
 		if v.Error != nil && v.Error.Code == 0 {
 			fault := *v.Error
 			fault.Code = kindCode(fault.Kind)
@@ -152,10 +175,6 @@ func (s *Server) addEvent(st *eventStream, e generate.Event) error {
 	body, err := generate.Marshal(e)
 	if err != nil {
 		return err
-	}
-	if ev, ok := e.(generate.Evidence); ok && s.cfg.Token != "" && ev.Frame != "" {
-		ticket, _ := json.Marshal(s.ticket(st.tenant, ev.Frame)) // a string always marshals
-		body = append(body[:len(body)-1], []byte(`,"ticket":`+string(ticket)+`}`)...)
 	}
 	st.add(e.Type(), body, text, e.Type() == "done", s.cfg.Now())
 	return nil

@@ -47,6 +47,7 @@ const (
 	codeBusy         = 1501
 	codeUploadTooBig = 1502
 	codeManyStreams  = 1503
+	codeManySockets  = 1504
 	codeInternal     = 1901
 	codeStopping     = 1902
 )
@@ -78,6 +79,7 @@ var errorTable = []struct {
 	{codeBusy, 429, true, "too much waits already"},
 	{codeUploadTooBig, 413, false, "the upload is larger than allowed"},
 	{codeManyStreams, 429, true, "the connection has too many streams"},
+	{codeManySockets, 503, true, "too many WebSocket connections are open"},
 	{codeInternal, 500, true, "an error inside the service; its log has the cause"},
 	{codeStopping, 503, true, "the service is shutting down"},
 }
@@ -156,8 +158,11 @@ func kindCode(k generate.Kind) int {
 
 // fail writes an error as the reply of a request.
 func fail(w http.ResponseWriter, e *Error) {
-	if e.status == http.StatusTooManyRequests {
+	switch e.status {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(e.status)

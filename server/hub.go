@@ -69,7 +69,9 @@ func (h *hub) sweep(over func(*eventStream) bool) {
 	for key, s := range h.streams {
 		if over(s) {
 			delete(h.streams, key)
-			delete(h.requests, s.tenant+"\x00"+s.request)
+			if request := s.tenant + "\x00" + s.request; h.requests[request] == s {
+				delete(h.requests, request) // a replayed record never owned its request id
+			}
 		}
 	}
 }
@@ -135,6 +137,12 @@ func (s *Server) lookup(ctx context.Context, tenant, id string) (*eventStream, e
 		return s.library(tenant), nil
 	}
 	if st := s.hub.find(tenant, id); st != nil {
+		if st.request != "" {
+			return st, nil
+		}
+		if job, err := s.cfg.Catalog.Job(ctx, tenant, id); err == nil {
+			return s.followJob(job), nil // it may have ended or been resumed since
+		}
 		return st, nil
 	}
 	if !tree.ValidID(strings.TrimSpace(id)) {
@@ -149,17 +157,24 @@ func (s *Server) lookup(ctx context.Context, tenant, id string) (*eventStream, e
 	if err != nil {
 		return nil, newError(codeNoStream, "%s", notFoundSentence(codeNoStream))
 	}
-	st := s.jobStream(tenant, id, false)
-	if job.State.Ended() {
-		s.endJob(tenant, id, job.Source, job.State, job.Error)
+	return s.followJob(job), nil
+}
+
+// followJob is the stream of a job as its record stands: a new one when the job
+// was resumed after its end, an ended one when the job has come to rest.
+func (s *Server) followJob(job tree.Job) *eventStream {
+	rests := job.State.Ended()
+	st := s.jobStream(job.Tenant, job.ID, !rests)
+	if rests {
+		s.endJob(job.Tenant, job.ID, job.Source, job.State, job.Error)
 	}
-	return st, nil
+	return st
 }
 
 // recorded is a finished answer as a stream again, with the epoch it had.
 func recorded(tenant string, a Answer, s *Server) *eventStream {
 	st := newStream(a.Stream, tenant, 0)
-	st.epoch, st.request, st.hash = a.Epoch, a.Request, a.BodyHash
+	st.epoch, st.request, st.hash, st.sign = a.Epoch, a.Request, a.BodyHash, s.ticket
 	for i, body := range a.Events {
 		var head struct{ Type, Text string }
 		_ = json.Unmarshal(body, &head) // a damaged event has no type and is passed on as it is

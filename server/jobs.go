@@ -63,6 +63,9 @@ func (s *Server) postJob(w http.ResponseWriter, r *http.Request, tenant string) 
 }
 
 func (s *Server) act(w http.ResponseWriter, r *http.Request, tenant, action string, calls, tokens int) error {
+	if s.cfg.Act == nil {
+		return newError(codeNoRoute, "this service steers no jobs")
+	}
 	j, err := s.job(r, tenant)
 	if err != nil {
 		return err

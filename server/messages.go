@@ -148,7 +148,7 @@ func (c *socket) ingest(data []byte, _ string) error {
 	if err != nil {
 		return err
 	}
-	st := c.s.jobStream(c.tenant, job.ID, false)
+	st := c.s.followJob(job)
 	return c.follow(st, m.ID, st.epoch, 0)
 }
 
@@ -191,6 +191,11 @@ func (c *socket) subscribe(data []byte, _ string) error {
 		return newError(codeBadRequest, "after must be a sequence number from 0 upward")
 	}
 	st, err := c.s.lookup(c.ending, c.tenant, m.Stream)
+	if err != nil && m.Epoch != "" && tree.ValidID(m.Stream) {
+		// It was seen once and is gone, by a restart or by age: the client asks again.
+		st, err = newStream(m.Stream, c.tenant, 0), nil
+		st.ended = true
+	}
 	if err != nil {
 		return err
 	}
@@ -212,14 +217,9 @@ func (c *socket) follow(st *eventStream, id, epoch string, after uint64) error {
 	if err := c.send(accepted{"accepted", id, st.id, st.epoch}); err != nil {
 		return err
 	}
-	_, first, _, _ := st.after(0)
-	lastHeld := first - 1
-	if events, _, _, _ := st.after(0); len(events) > 0 {
-		lastHeld = events[len(events)-1].seq
-	}
-	if epoch != "" && epoch != st.epoch || after > lastHeld {
-		after = first - 1
-		if err := c.gap(st, first); err != nil {
+	after, lost := st.from(epoch, after)
+	if lost {
+		if err := c.gap(st, after+1); err != nil {
 			return err
 		}
 	}

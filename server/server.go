@@ -28,6 +28,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	inside  int // answers that run or wait
+	open    int // WebSocket connections
 	closing bool
 	going   chan struct{} // closed when the service shuts down
 }

@@ -16,6 +16,7 @@ const (
 	readLimit     = 64 << 10
 	queueBytes    = 1 << 20 // frames that wait for a slow client
 	maxStreams    = 64      // per connection
+	maxSockets    = 4096    // connections of the service
 	pingEvery     = 25 * time.Second
 	pongWait      = 60 * time.Second
 	framesASecond = 50 // sustained rate of a client's frames, control frames included
@@ -73,9 +74,15 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 		fail(w, newError(codeStopping, "the service is shutting down"))
 		return
 	}
+	if s.open >= maxSockets {
+		s.mu.Unlock()
+		fail(w, newError(codeManySockets, "%d connections are open already: try again in a moment", maxSockets))
+		return
+	}
+	s.open++
 	s.sockets.Add(1)
 	s.mu.Unlock()
-	defer s.sockets.Done()
+	defer s.leaveSocket()
 	conn, err := s.upgrader.Upgrade(w, r, nil)
 	if err != nil {
 		return // the upgrader has replied
@@ -83,6 +90,13 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	c := &socket{s: s, conn: conn, subs: map[string]*subscription{}, out: make(chan []byte, 4096), room: make(chan struct{}, 1), rate: bucket{size: 4 * framesASecond, perSecond: framesASecond}}
 	c.ending, c.end = context.WithCancelCause(context.Background())
 	c.serve()
+}
+
+func (s *Server) leaveSocket() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open--
+	s.sockets.Done()
 }
 
 // serve runs the connection to its end and waits for all its goroutines.
@@ -115,7 +129,12 @@ func (c *socket) read() error {
 		return err
 	}
 	alive := func() error { return c.conn.SetReadDeadline(time.Now().Add(pongWait)) }
-	c.conn.SetPongHandler(func(string) error { return alive() })
+	c.conn.SetPongHandler(func(string) error {
+		if !c.rate.take(time.Now()) {
+			return &closeError{closeTooMany, "too many frames"}
+		}
+		return alive()
+	})
 	c.conn.SetPingHandler(func(data string) error {
 		if !c.rate.take(time.Now()) {
 			return &closeError{closeTooMany, "too many frames"}
@@ -188,15 +207,13 @@ func (c *socket) writeFrame(frame []byte) error {
 	err := c.conn.WriteMessage(websocket.TextMessage, frame)
 	c.mu.Lock()
 	c.queued -= len(frame)
-	waiting := c.queued
 	c.mu.Unlock()
 	select {
 	case c.room <- struct{}{}:
 	default:
 	}
 	if isTimeout(err) {
-		c.s.cfg.Log.Warn("a slow client was closed", "client", c.conn.RemoteAddr(), "queued_bytes", waiting)
-		return &closeError{closeTooSlow, "the client reads too slowly"}
+		return c.tooSlow()
 	}
 	return err
 }
@@ -243,13 +260,23 @@ func (c *socket) enqueue(ctx context.Context, frame []byte) error {
 		return nil
 	case <-timer.C:
 		return c.tooSlow()
+	case <-ctx.Done():
+		c.mu.Lock()
+		c.queued -= len(frame)
+		c.mu.Unlock()
+		return ctx.Err()
 	case <-c.ending.Done():
 		return context.Cause(c.ending)
 	}
 }
 
+// tooSlow ends the connection and notes who lost how much.
 func (c *socket) tooSlow() error {
 	err := &closeError{closeTooSlow, "the client reads too slowly"}
+	c.mu.Lock()
+	queued := c.queued
+	c.mu.Unlock()
+	c.s.cfg.Log.Warn("a slow client was closed", "client", c.conn.RemoteAddr(), "queued_bytes", queued)
 	c.end(err)
 	return err
 }

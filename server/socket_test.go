@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"reflect"
 	"strings"
@@ -284,22 +285,68 @@ func TestQueueTellsPositions(t *testing.T) {
 	stream(t, second)
 }
 
-// TestSlowReaderIsClosedAlone: one client stops reading while the answer is
-// larger than its queue and the socket buffers; another reads it to the end.
+// slowLog is a log that tells when a slow client was closed.
+type slowLog struct {
+	slog.Handler
+	closed chan slog.Record
+}
+
+// Enabled implements slog.Handler.
+func (slowLog) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle implements slog.Handler.
+func (l slowLog) Handle(_ context.Context, r slog.Record) error {
+	if strings.Contains(r.Message, "slow client") {
+		l.closed <- r
+	}
+	return nil
+}
+
+// TestSlowReaderIsClosedAlone: one client stops reading an answer that is larger
+// than its queue and every socket buffer; another reads it to the end. The slow
+// one is told why once it reads again.
 func TestSlowReaderIsClosedAlone(t *testing.T) {
-	long := strings.Repeat(strings.Repeat("w", 4000)+" ", 3_000)
-	s := newService(t, func(c *Config) { c.Answer = words(long); c.WriteWait = time.Second })
+	long := strings.Repeat(strings.Repeat("w", 32_000)+" ", 400)
+	log := slowLog{slog.DiscardHandler, make(chan slog.Record, 8)}
+	s := newService(t, func(c *Config) { c.Answer, c.WriteWait, c.Log = words(long), 2*time.Second, slog.New(log) })
 	slow, normal := s.hello(t), s.hello(t)
-	for _, conn := range []*websocket.Conn{slow, normal} {
-		say(t, conn, `{"type":"ask","id":"long","question":"How far?"}`)
+	say(t, slow, `{"type":"ask","id":"long","question":"How far?"}`)
+	<-log.closed // it has read nothing at all
+	say(t, normal, `{"type":"ask","id":"long","question":"How far?"}`)
+	n, last := 0, map[string]any{}
+	for last["type"] != "done" {
+		if err := normal.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		last = hear(t, normal)
+		text, _ := last["text"].(string)
+		n += len(text)
 	}
-	if _, text := stream(t, normal); text != long {
-		t.Errorf("the normal reader got %d of %d bytes", len(text), len(long))
+	if n != len(long) || last["text_sha256"] != sha(long) {
+		t.Errorf("the normal reader got %d of %d bytes and %v", n, len(long), last)
 	}
-	waitFor(t, func() bool { // the slow one is gone on the server's side
-		_, _, err := slow.ReadMessage()
-		return err != nil
+}
+
+// TestSlowReaderIsToldWhy: a client that reads again before its write gave up
+// finds the close code behind what was sent.
+func TestSlowReaderIsToldWhy(t *testing.T) {
+	long := strings.Repeat(strings.Repeat("w", 32_000)+" ", 400)
+	log := slowLog{slog.DiscardHandler, make(chan slog.Record, 8)}
+	s := newService(t, func(c *Config) { c.Answer, c.WriteWait, c.Log = words(long), 3*time.Second, slog.New(log) })
+	slow := s.hello(t)
+	say(t, slow, `{"type":"ask","id":"long","question":"How far?"}`)
+	r := <-log.closed
+	dropped := int64(0)
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "queued_bytes" {
+			dropped = a.Value.Int64()
+		}
+		return true
 	})
+	if dropped <= queueBytes/2 || dropped > queueBytes+64<<10 {
+		t.Errorf("the queue held %d bytes, its limit is %d", dropped, queueBytes)
+	}
+	wantClose(t, slow, closeTooSlow)
 }
 
 func TestJobStreamsEnd(t *testing.T) {

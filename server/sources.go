@@ -19,6 +19,7 @@ import (
 const (
 	fieldLimit    = 64 << 10 // bytes of a form field or a JSON body
 	subtitleLimit = 32 << 20
+	maxParts      = 8
 )
 
 // postSource takes a file (multipart) or an address (JSON) and starts its ingest.
@@ -74,13 +75,16 @@ func (s *Server) readForm(r *http.Request, u *Upload) error {
 	}
 	var subtitles []byte
 	subtitleName := ""
-	for {
+	for parts := 0; ; parts++ {
 		part, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return newError(codeBadRequest, "the form ended before it was complete: send it again")
+		}
+		if parts >= maxParts {
+			return newError(codeBadRequest, "the form has more than %d parts: send file, subtitles, collection and options once each", maxParts)
 		}
 		switch part.FormName() {
 		case "file":
@@ -97,6 +101,8 @@ func (s *Server) readForm(r *http.Request, u *Upload) error {
 			if b, err = readPart(part, fieldLimit); err == nil {
 				err = decodeStrict(b, &u.Options)
 			}
+		default:
+			err = newError(codeBadRequest, "the form has an unknown part %.40q: send file, subtitles, collection and options", part.FormName())
 		}
 		if err != nil {
 			return err
@@ -191,13 +197,20 @@ func (s *Server) source(r *http.Request, tenant string) (tree.Source, error) {
 	if !tree.ValidID(id) {
 		return tree.Source{}, newError(codeNoSource, "%s", notFoundSentence(codeNoSource))
 	}
-	return s.cfg.Catalog.Source(r.Context(), tenant, id)
+	src, err := s.cfg.Catalog.Source(r.Context(), tenant, id)
+	if err != nil && s.cfg.NotFound(err) {
+		err = newError(codeNoSource, "%s", notFoundSentence(codeNoSource))
+	}
+	return src, err
 }
 
 func (s *Server) deleteSource(w http.ResponseWriter, r *http.Request, tenant string) error {
 	src, err := s.source(r, tenant)
 	if err != nil {
 		return err
+	}
+	if s.cfg.Delete == nil {
+		return newError(codeNoRoute, "this service deletes nothing")
 	}
 	if err := s.cfg.Delete(r.Context(), tenant, src.ID); err != nil {
 		return err
@@ -234,7 +247,7 @@ func servable(mimeType string) bool {
 func (s *Server) getMedia(w http.ResponseWriter, r *http.Request, tenant string) error {
 	src, err := s.source(r, tenant)
 	if err != nil {
-		return newError(codeNoSource, "%s", notFoundSentence(codeNoSource))
+		return err
 	}
 	f, err := s.cfg.Bytes.OpenContent(r.Context(), tenant, src.ID)
 	if err != nil {
@@ -289,6 +302,9 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request, tenant, format s
 	t, err := s.cfg.Catalog.Tree(r.Context(), tenant, src.ID)
 	if err != nil {
 		return err
+	}
+	if s.cfg.Export == nil {
+		return newError(codeNoRoute, "this service exports nothing")
 	}
 	mimeType, data, err := s.cfg.Export(t, format)
 	if err != nil {

@@ -2,9 +2,11 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,7 +30,7 @@ func (s *Server) postAnswer(w http.ResponseWriter, r *http.Request, tenant strin
 	if strings.Contains(r.Header.Get("Accept"), "application/json") {
 		return s.wholeAnswer(w, r, st)
 	}
-	return s.sendEvents(w, r, st, 0)
+	return s.sendEvents(w, r, st, st.epoch, 0)
 }
 
 // getAnswer resumes an answer after Last-Event-ID (EPOCH:SEQ).
@@ -37,25 +39,31 @@ func (s *Server) getAnswer(w http.ResponseWriter, r *http.Request, tenant string
 	if err != nil {
 		return err
 	}
+	if st.request == "" { // jobs and the library are followed over the WebSocket
+		return newError(codeNoStream, "%s", notFoundSentence(codeNoStream))
+	}
 	if strings.Contains(r.Header.Get("Accept"), "application/json") {
 		return s.wholeAnswer(w, r, st)
 	}
-	after := uint64(0)
-	if last := r.Header.Get("Last-Event-ID"); last != "" {
-		epoch, seq, _ := strings.Cut(last, ":")
-		n, err := strconv.ParseUint(seq, 10, 64)
-		if err != nil {
+	epoch, seq, after := "", r.Header.Get("Last-Event-ID"), uint64(0)
+	if seq != "" {
+		epoch, seq, _ = strings.Cut(seq, ":")
+		if after, err = strconv.ParseUint(seq, 10, 64); err != nil {
 			return newError(codeBadRequest, "Last-Event-ID must be EPOCH:SEQ as the stream gave it")
 		}
-		if after = n; epoch != st.epoch {
-			after = 0 // another incarnation: from the beginning, whose epoch tells
-		}
 	}
-	return s.sendEvents(w, r, st, after)
+	return s.sendEvents(w, r, st, epoch, after)
+}
+
+// whileServing ends with the request or with the service.
+func (s *Server) whileServing(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(s.ctx, cancel)
+	return ctx, func() { stop(); cancel() }
 }
 
 // sendEvents writes the stream until it ends or the client goes.
-func (s *Server) sendEvents(w http.ResponseWriter, r *http.Request, st *eventStream, after uint64) error {
+func (s *Server) sendEvents(w http.ResponseWriter, r *http.Request, st *eventStream, epoch string, after uint64) error {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
@@ -73,14 +81,24 @@ func (s *Server) sendEvents(w http.ResponseWriter, r *http.Request, st *eventStr
 	gap := func(first uint64) error {
 		return write(fmt.Sprintf("event: gap\ndata: {\"type\":\"gap\",\"stream\":%q,\"epoch\":%q,\"first\":%d}\n\n", st.id, st.epoch, first))
 	}
-	err := st.read(r.Context(), after, gap, func(events []event) error {
+	// A later request on the same connection must not inherit the deadline.
+	defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
+	after, lost := st.from(epoch, after)
+	if lost {
+		if err := gap(after + 1); err != nil {
+			return nil // the header is out: nothing else can be said
+		}
+	}
+	ctx, cancel := s.whileServing(r.Context())
+	defer cancel()
+	err := st.read(ctx, after, gap, func(events []event) error {
 		var b bytes.Buffer
 		for _, e := range events {
 			fmt.Fprintf(&b, "id: %s:%d\nevent: %s\ndata: %s\n\n", st.epoch, e.seq, e.kind, st.wire(e))
 		}
 		return write(b.String())
 	})
-	if err != nil && r.Context().Err() == nil {
+	if err != nil && ctx.Err() == nil {
 		s.cfg.Log.Debug("an event stream ended early", "stream", st.id, "error", err)
 	}
 	return nil // the header is out: nothing else can be said
@@ -96,13 +114,15 @@ func (s *Server) wholeAnswer(w http.ResponseWriter, r *http.Request, st *eventSt
 		Citations []json.RawMessage `json:"citations"`
 		Done      json.RawMessage   `json:"done"`
 	}{Stream: st.id, Epoch: st.epoch, Evidence: []json.RawMessage{}, Citations: []json.RawMessage{}}
-	err := st.read(r.Context(), 0, func(uint64) error { return nil }, func(events []event) error {
+	ctx, cancel := s.whileServing(r.Context())
+	defer cancel()
+	err := st.read(ctx, 0, func(uint64) error { return nil }, func(events []event) error {
 		for _, e := range events {
 			switch e.kind {
 			case "token":
 				out.Text += e.text
 			case "evidence":
-				out.Evidence = append(out.Evidence, e.body)
+				out.Evidence = append(out.Evidence, st.signed(e))
 			case "citation":
 				out.Citations = append(out.Citations, e.body)
 			case "revised":
@@ -113,6 +133,9 @@ func (s *Server) wholeAnswer(w http.ResponseWriter, r *http.Request, st *eventSt
 		}
 		return nil
 	})
+	if s.ctx.Err() != nil && err != nil {
+		return newError(codeStopping, "the service is shutting down: ask again in a moment")
+	}
 	if err != nil {
 		return err
 	}
@@ -137,7 +160,7 @@ func (s *Server) getAnswers(w http.ResponseWriter, r *http.Request, tenant strin
 		}
 		source, conversation := r.URL.Query().Get("source"), r.URL.Query().Get("conversation")
 		for _, a := range all {
-			if (source == "" || strings.Contains(strings.Join(a.Sources, " "), source)) && (conversation == "" || a.Conversation == conversation) {
+			if (source == "" || slices.Contains(a.Sources, source)) && (conversation == "" || a.Conversation == conversation) {
 				rows = append(rows, row{a.Stream, a.Question, a.Conversation, append([]string{}, a.Sources...), a.Created})
 			}
 		}
@@ -156,15 +179,26 @@ func (s *Server) getSearch(w http.ResponseWriter, r *http.Request, tenant string
 	if err := q.Validate(); err != nil {
 		return err
 	}
+	if s.cfg.Search == nil {
+		return newError(codeNoRoute, "this service searches nothing")
+	}
 	result, err := s.cfg.Search(r.Context(), retrieve.Query{Text: q.Text, Scope: retrieve.Scope{Tenant: tenant, Sources: q.Sources, Collection: q.Collection, Kinds: q.Kinds}}, nil)
 	if err != nil {
 		return err
 	}
-	hits := []generate.Evidence{}
+	type hit struct {
+		generate.Evidence
+		Ticket string `json:"ticket,omitempty"`
+	}
+	hits := []hit{}
 	for i, it := range result.Items {
 		e := generate.NewEvidence(i+1, it)
 		e.Nearest = result.Weak
-		hits = append(hits, e)
+		h := hit{Evidence: e}
+		if e.Frame != "" {
+			h.Ticket = s.ticket(tenant, e.Frame)
+		}
+		hits = append(hits, h)
 	}
 	reply(w, http.StatusOK, map[string]any{"evidence": hits, "coverage": result.Coverage, "weak": result.Weak})
 	return nil

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"io"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -34,7 +37,8 @@ type eventStream struct {
 	endedAt time.Time
 	changed chan struct{} // closed and replaced when something was added
 	cancel  context.CancelFunc
-	request string // idempotency
+	sign    func(tenant, path string) string // makes tickets; nil: none are needed
+	request string                           // idempotency
 	hash    string
 }
 
@@ -76,6 +80,32 @@ func (s *eventStream) after(seq uint64) (events []event, first uint64, ended boo
 		events = s.events[max(0, at):]
 	}
 	return events, s.first, s.ended, s.changed
+}
+
+// from is where a reader that has seen after of an epoch goes on; lost means
+// that this is not there and the reader starts over at the oldest event held.
+func (s *eventStream) from(epoch string, after uint64) (seq uint64, lost bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.first - 1 + uint64(len(s.events))
+	if epoch != "" && epoch != s.epoch || after > last {
+		return s.first - 1, true
+	}
+	return after, false
+}
+
+// textSum is text_sha256 of the tokens so far.
+func (s *eventStream) textSum() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sum := sha256.New()
+	for _, e := range s.events {
+		if e.kind == "revised" {
+			sum.Reset()
+		}
+		_, _ = io.WriteString(sum, e.text) // a hash never fails to write
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 func (s *eventStream) over(now time.Time, ttl time.Duration) bool {
@@ -131,9 +161,27 @@ func coalesce(events []event) []event {
 	return out
 }
 
+// signed is an event's body with a fresh ticket for its picture: a ticket ends
+// long before a replay may be asked for, and it never goes into a record.
+func (s *eventStream) signed(e event) []byte {
+	if e.kind != "evidence" || s.sign == nil {
+		return e.body
+	}
+	var ev struct{ Frame string }
+	if err := json.Unmarshal(e.body, &ev); err != nil || ev.Frame == "" {
+		return e.body
+	}
+	ticket := s.sign(s.tenant, ev.Frame)
+	if ticket == "" {
+		return e.body
+	}
+	quoted, _ := json.Marshal(ticket) // a string always marshals
+	return slices.Concat(e.body[:len(e.body)-1], []byte(`,"ticket":`), quoted, []byte("}"))
+}
+
 // wire is the event as a frame: type, stream, epoch, seq, then its own fields.
 func (s *eventStream) wire(e event) []byte {
-	body := []byte(e.body)
+	body := s.signed(e)
 	if e.from != 0 {
 		text, _ := json.Marshal(e.text) // a string always marshals
 		body = []byte(`{"type":"token","from":` + strconv.FormatUint(e.from, 10) + `,"text":` + string(text) + `}`)
