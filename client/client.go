@@ -114,6 +114,19 @@ func (c *Client) Tree(ctx context.Context, id string) (raw json.RawMessage, err 
 	return raw, err
 }
 
+// ReadTree is a source's tree, as far as it is finished.
+func (c *Client) ReadTree(ctx context.Context, id string) (*tree.Tree, error) {
+	raw, err := c.Tree(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	t := new(tree.Tree)
+	if err := json.Unmarshal(raw, t); err != nil {
+		return nil, fmt.Errorf("the tree of %s cannot be read: %w", id, err)
+	}
+	return t, nil
+}
+
 // Export writes a source in a format.
 func (c *Client) Export(ctx context.Context, id, format string, w io.Writer) error {
 	return c.do(ctx, http.MethodGet, "/v1/sources/"+url.PathEscape(id)+"/export?format="+url.QueryEscape(format), nil, "", func(r io.Reader) error {

@@ -24,6 +24,7 @@ type Question struct {
 	Sources      []string    `json:"sources,omitempty"`
 	Collection   string      `json:"collection,omitempty"`
 	Kinds        []tree.Kind `json:"kinds,omitempty"`
+	Span         *tree.Span  `json:"span,omitempty"`
 	Conversation string      `json:"conversation,omitempty"`
 	Mode         string      `json:"mode,omitempty"`
 	Options      Options     `json:"options,omitzero"`
@@ -33,9 +34,11 @@ type Question struct {
 type Options struct {
 	Rounds       int    `json:"rounds,omitempty"`
 	BudgetTokens int    `json:"budget_tokens,omitempty"`
+	Frames       int    `json:"frames,omitempty"`
 	Answerer     string `json:"answerer,omitempty"`
 	Trace        bool   `json:"trace,omitempty"`
 	Language     string `json:"language,omitempty"`
+	Follow       bool   `json:"follow,omitempty"`
 }
 
 // Event is one event of a stream. Fields of other types are zero; Raw is the
@@ -70,6 +73,7 @@ type Event struct {
 	TextSHA256 string          `json:"text_sha256"`
 	Code       int             `json:"code"`
 	Message    string          `json:"message"`
+	Retry      bool            `json:"retry"`
 
 	Raw json.RawMessage `json:"-"`
 }
@@ -77,8 +81,13 @@ type Event struct {
 // ErrText is returned when the text that came is not the text that was sent.
 var ErrText = errors.New("the answer that arrived differs from the one that was sent: ask again")
 
+// errAskAgain: the service has lost the running answer, such as by a restart.
+var errAskAgain = errors.New("the answer was lost and is asked for again")
+
 // Ask streams an answer: see gets every event once and in order, over as many
-// connections as it takes. It returns after done, or with see's error.
+// connections as it takes. It returns after done, or with see's error. A gap
+// means that what was seen is void: the answer begins anew. The end of ctx
+// cancels the answer.
 func (c *Client) Ask(ctx context.Context, q Question, see func(Event) error) error {
 	body, err := json.Marshal(q)
 	if err != nil {
@@ -88,7 +97,7 @@ func (c *Client) Ask(ctx context.Context, q Question, see func(Event) error) err
 	_, _ = rand.Read(id[:]) // never fails, see crypto/rand
 	request := fmt.Sprintf(`{"type":"ask","id":"%s",%s`, hex.EncodeToString(id[:]), strings.TrimPrefix(string(body), "{"))
 	text := sha256.New()
-	return c.follow(ctx, request, func(e Event) error {
+	return c.follow(ctx, request, position{ask: true}, func(e Event) error {
 		switch e.Type {
 		case "token":
 			text.Write([]byte(e.Text))
@@ -109,12 +118,13 @@ func (c *Client) FollowJob(ctx context.Context, stream string, see func(Event) e
 	if err != nil {
 		return err
 	}
-	return c.follow(ctx, string(request), see)
+	return c.follow(ctx, string(request), position{}, see)
 }
 
 const (
 	reconnectTries = 8
 	reconnectWait  = 100 * time.Millisecond
+	silence        = 75 * time.Second // three of the service's pings: the connection is dead
 )
 
 // position is how far a stream was seen.
@@ -122,12 +132,12 @@ type position struct {
 	stream, epoch string
 	seq           uint64
 	ended         bool
+	ask           bool // a lost stream is asked for again under the same id
 }
 
 // follow sends the request and reads its stream; a lost connection is made
 // again and the stream resumed after the last event seen.
-func (c *Client) follow(ctx context.Context, request string, see func(Event) error) error {
-	var p position
+func (c *Client) follow(ctx context.Context, request string, p position, see func(Event) error) error {
 	var final *finalError
 	for try := 0; ; {
 		seen := p.seq
@@ -166,7 +176,18 @@ func (c *Client) session(ctx context.Context, request string, p *position, see f
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	stop := func() { _ = conn.NetConn().SetDeadline(time.Unix(1, 0)) }
+	defer context.AfterFunc(ctx, stop)()
+	alive := func() {
+		_ = conn.SetReadDeadline(time.Now().Add(silence)) // on an error the next read fails
+		if ctx.Err() != nil {
+			stop() // not undone by the line above
+		}
+	}
+	conn.SetPingHandler(func(data string) error {
+		alive()
+		return conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
+	})
 	hello, err := json.Marshal(map[string]string{"type": "hello", "token": c.cfg.Token, "client": "go"})
 	if err != nil {
 		return err
@@ -180,8 +201,10 @@ func (c *Client) session(ctx context.Context, request string, p *position, see f
 		}
 	}
 	for !p.ended {
+		alive()
 		_, data, err := conn.ReadMessage()
 		if err != nil {
+			sayCancel(ctx, conn, p)
 			return closeReason(err)
 		}
 		if err := take(data, p, see); err != nil {
@@ -189,6 +212,17 @@ func (c *Client) session(ctx context.Context, request string, p *position, see f
 		}
 	}
 	return nil
+}
+
+// sayCancel ends an answer that is not wanted any more, so that it costs nothing
+// further; if that does not get through, the answer ends by itself.
+func sayCancel(ctx context.Context, conn *websocket.Conn, p *position) {
+	if ctx.Err() == nil || !p.ask || p.stream == "" {
+		return
+	}
+	_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+	_ = conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"type":"cancel","stream":%q}`, p.stream))
+	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(time.Second))
 }
 
 func (c *Client) connect(ctx context.Context) (*websocket.Conn, error) {
@@ -231,7 +265,7 @@ func take(data []byte, p *position, see func(Event) error) error {
 	case "welcome", "pong":
 		return nil
 	case "error":
-		return &finalError{&Error{Code: e.Code, Message: e.Message}}
+		return &finalError{&Error{Code: e.Code, Message: e.Message, Retry: e.Retry}}
 	case "accepted":
 		if p.stream == "" {
 			p.stream, p.epoch = e.Stream, e.Epoch
@@ -240,7 +274,11 @@ func take(data []byte, p *position, see func(Event) error) error {
 		return nil
 	case "gap":
 		p.epoch, p.seq = e.Epoch, e.First-1
-		return final(see(e))
+		if err := see(e); err != nil || !p.ask {
+			return final(err)
+		}
+		p.stream, p.seq = "", 0
+		return errAskAgain
 	}
 	if first := max(e.From, 1); e.Seq != 0 {
 		if e.From == 0 {
