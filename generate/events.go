@@ -81,7 +81,8 @@ type Done struct {
 	TextSHA256 string  `json:"text_sha256"` // hex, UTF-8 of all token texts joined
 	Usage      Usage   `json:"usage"`
 	TimingMS   Timing  `json:"timing_ms"`
-	Coverage   float64 `json:"coverage"` // finished L2 milliseconds over all in scope
+	Coverage   float64 `json:"coverage"`       // finished L2 milliseconds over all in scope
+	Note       string  `json:"note,omitempty"` // what a reader should know of how it was made, one sentence
 }
 
 // Fault is an error inside a stream; the server fills Code from Kind.

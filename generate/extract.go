@@ -3,17 +3,15 @@ package generate
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/reeltree/reeltree/tree"
 )
 
 const (
 	mostSentences = 6 // of an extractive answer
 	listSentences = 9 // where the question asks for a list
-	tokenWords    = 3 // words per token event, so that the answer streams
 )
 
 // point is one sentence that may stand in an extractive answer. It occurs as
@@ -29,38 +27,50 @@ type point struct {
 }
 
 // extract answers with the best sentences of the evidence in the order of the
-// material, each with its citation.
+// material, each with its citation: one paragraph per moment, or a list where
+// the question asks for one. Only blanks, line ends and "- " stand between the
+// sentences, so everything else is the material's own words.
 func extract(ctx context.Context, q Question, w *writer) error {
-	points := gatherPoints(w.evidence, keywords(q.Text))
-	chosen := pick(points, keywords(q.Text), limitFor(q.Text))
+	question := keywords(q.query().Text)
+	list := asksForList(q.Text)
+	most := mostSentences
+	if list {
+		most = listSentences
+	}
+	chosen := pick(gatherPoints(w.evidence, question), question, most)
 	if len(chosen) == 0 {
 		return w.say("The evidence holds no words to quote; see the moments that are shown.")
 	}
-	list := len(chosen) > 2 && asksForList(q.Text)
+	list = list && len(chosen) > 2
 	for i, p := range chosen {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		lead := ""
-		switch {
-		case list && i > 0:
-			lead = "\n- "
-		case list:
-			lead = "- "
-		case i > 0:
-			lead = " "
-		}
-		if err := sayPoint(w, lead, p); err != nil {
+		if err := sayPoint(ctx, w, leadOf(chosen, i, list), p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func sayPoint(w *writer, lead string, p point) error {
-	words := strings.SplitAfter(p.text, " ")
-	for i := 0; i < len(words); i += tokenWords {
-		if err := w.say(lead + strings.Join(words[i:min(i+tokenWords, len(words))], "")); err != nil {
+// leadOf is what stands before a sentence.
+func leadOf(chosen []point, i int, list bool) string {
+	switch {
+	case list && i == 0:
+		return "- "
+	case i == 0:
+		return ""
+	case chosen[i].place == chosen[i-1].place:
+		return " "
+	case list:
+		return "\n- "
+	}
+	return "\n"
+}
+
+func sayPoint(ctx context.Context, w *writer, lead string, p point) error {
+	for _, piece := range pieces(p.text) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.say(lead + piece); err != nil {
 			return err
 		}
 		lead = ""
@@ -68,38 +78,78 @@ func sayPoint(w *writer, lead string, p point) error {
 	return w.cite(p.n, 1)
 }
 
+const (
+	tokenWords = 3  // per token event, so that the answer streams
+	tokenRunes = 12 // where words are written without blanks
+)
+
+// pieces cuts a sentence into token events.
+func pieces(text string) []string {
+	var out []string
+	words, runes, start := 0, 0, 0
+	for i, r := range text {
+		if unicode.IsSpace(r) {
+			words++
+		}
+		if words == tokenWords || runes >= tokenRunes && dense(r) {
+			next := i + len(string(r))
+			out = append(out, text[start:next])
+			words, runes, start = 0, 0, next
+		}
+		runes++
+	}
+	if start < len(text) {
+		out = append(out, text[start:])
+	}
+	return out
+}
+
 // gatherPoints cuts the quotes into sentences and scores them against the
 // question's words, weighted by how rare a word is in the evidence.
 func gatherPoints(evidence []Evidence, question []string) []point {
 	var points []point
-	rare := map[string]int{}
+	seen := map[string]bool{}
+	held := map[string]int{}
 	for place, e := range inOrder(evidence) {
 		for i, s := range cutSentences(e.Quote) {
-			p := point{n: e.N, place: place, order: i, text: s, words: map[string]bool{}}
+			p := point{n: e.N, place: place, order: i, text: s, words: map[string]bool{}, score: e.Score / 2}
 			for _, k := range keywords(s) {
 				p.words[k] = true
-				rare[k]++
+				held[k]++
 			}
-			if len(p.words) > 0 {
-				p.score = e.Score / 2
+			if key := strings.ToLower(oneLine(s)); len(p.words) > 0 && !seen[key] {
+				seen[key] = true
 				points = append(points, p)
 			}
 		}
 	}
 	total := 0.0
 	for _, k := range question {
-		total += 1 / (1 + float64(rare[k])/4)
+		total += rarity(held[k])
 	}
 	for i := range points {
+		p := &points[i]
 		for _, k := range question {
-			if points[i].words[k] {
-				points[i].hit = true
-				points[i].score += 1 / (1 + float64(rare[k])/4) / total
+			if p.words[k] {
+				p.hit = true
+				p.score += rarity(held[k]) / total
 			}
 		}
-		points[i].score *= shortPenalty(len(points[i].words))
+		p.score *= substance(p, held, len(points))
 	}
 	return points
+}
+
+func rarity(held int) float64 { return 1 / (1 + float64(held)/4) }
+
+// substance keeps fragments ("Yes.", "Right, the lens.") from leading: it grows
+// with the number of words and with those that other sentences take up too.
+func substance(p *point, held map[string]int, sentences int) float64 {
+	shared := 0.0
+	for _, k := range sortedKeys(p.words) { // a sum of floats depends on its order
+		shared += math.Min(1, float64(held[k]-1)/math.Max(1, float64(sentences)/10))
+	}
+	return math.Min(1, .3+float64(len(p.words))*.07) * (1 + .2*shared/float64(len(p.words)))
 }
 
 // inOrder is the evidence by source, then time or place.
@@ -108,159 +158,8 @@ func inOrder(evidence []Evidence) []Evidence {
 	slices.SortStableFunc(sorted, func(a, b Evidence) int {
 		return cmp.Or(
 			cmp.Compare(a.Source.ID, b.Source.ID), cmp.Compare(a.Span.StartMS, b.Span.StartMS), cmp.Compare(a.Span.Page, b.Span.Page),
-			cmp.Compare(a.Span.Paragraph, b.Span.Paragraph), cmp.Compare(a.Span.StartChar, b.Span.StartChar), cmp.Compare(a.Span.RowStart, b.Span.RowStart))
+			cmp.Compare(a.Span.Paragraph, b.Span.Paragraph), cmp.Compare(a.Span.StartChar, b.Span.StartChar),
+			cmp.Compare(a.Span.Table, b.Span.Table), cmp.Compare(a.Span.RowStart, b.Span.RowStart))
 	})
 	return sorted
 }
-
-// shortPenalty keeps fragments ("Yes.", "Right, the lens.") from leading.
-func shortPenalty(words int) float64 { return min(1, .4+float64(words)*.1) }
-
-// pick takes the best sentences for relevance and variety (maximal marginal
-// relevance, Carbonell & Goldstein 1998), in the order of the material.
-func pick(points []point, question []string, most int) []point {
-	var chosen []point
-	rest := slices.Clone(points)
-	if slices.ContainsFunc(rest, func(p point) bool { return p.hit }) {
-		rest = slices.DeleteFunc(rest, func(p point) bool { return !p.hit })
-	}
-	for len(rest) > 0 && len(chosen) < most {
-		at, best := 0, -1.0
-		for i, p := range rest {
-			if s := p.score*(1-overlap(p, chosen)) + freshWorth*freshShare(p, question, chosen); s > best {
-				at, best = i, s
-			}
-		}
-		if len(chosen) > 0 && (best <= 0 || best < chosen[0].score*.4 && freshShare(rest[at], question, chosen) == 0) {
-			break
-		}
-		chosen = append(chosen, rest[at])
-		rest = slices.Delete(rest, at, at+1)
-	}
-	slices.SortStableFunc(chosen, func(a, b point) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.order, b.order)) })
-	return chosen
-}
-
-// freshWorth is what answering a further part of the question counts.
-const freshWorth = .3
-
-// freshShare is the share of the question's words that a sentence holds and no
-// chosen one does: a question of several parts wants each answered.
-func freshShare(p point, question []string, chosen []point) float64 {
-	fresh := 0
-	for _, k := range question {
-		if p.words[k] && !slices.ContainsFunc(chosen, func(c point) bool { return c.words[k] }) {
-			fresh++
-		}
-	}
-	return float64(fresh) / float64(max(1, len(question)))
-}
-
-// overlap is the largest share of a sentence's words that a chosen one holds.
-func overlap(p point, chosen []point) float64 {
-	most := 0.0
-	for _, c := range chosen {
-		same := 0
-		for k := range p.words {
-			if c.words[k] {
-				same++
-			}
-		}
-		most = max(most, float64(same)/float64(len(p.words)))
-	}
-	return most * most
-}
-
-func limitFor(question string) int {
-	if asksForList(question) {
-		return listSentences
-	}
-	return mostSentences
-}
-
-var listWords = []string{"list", "which", "name all", "what are", "how many", "enumerate", "welche", "nenne", "cuáles", "quels", "quelles"}
-
-func asksForList(question string) bool {
-	q := strings.ToLower(strings.TrimSpace(question))
-	return slices.ContainsFunc(listWords, func(w string) bool { return strings.HasPrefix(q, w+" ") })
-}
-
-// cutSentences cuts at sentence ends of any script; the pieces, joined, are the
-// text up to blanks, so each occurs in its evidence.
-func cutSentences(text string) []string {
-	var out []string
-	runes := []rune(text)
-	start := 0
-	for i, r := range runes {
-		last := i+1 == len(runes)
-		ends := strings.ContainsRune("。！？", r) ||
-			strings.ContainsRune(".!?؟।", r) && (last || unicode.IsSpace(runes[i+1])) && i-start > 2
-		if ends || last || i-start > maxSentence && unicode.IsSpace(r) {
-			if s := strings.TrimSpace(string(runes[start : i+1])); s != "" {
-				out = append(out, s)
-			}
-			start = i + 1
-		}
-	}
-	return out
-}
-
-// maxSentence bounds a sentence of speech that never ends.
-const maxSentence = 300
-
-// keywords are the words of a text in small letters without endings, function
-// words left out; pairs of characters for scripts without blanks.
-func keywords(text string) []string {
-	var out []string
-	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r)
-	}) {
-		runes := []rune(word)
-		if unicode.In(runes[0], unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) {
-			for i := 0; i+2 <= len(runes); i++ {
-				out = append(out, string(runes[i:i+2]))
-			}
-			continue
-		}
-		if len(runes) > 2 && !fillers[word] {
-			out = append(out, string(runes[:min(len(runes), 6)]))
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-var fillers = func() map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq(`the and for are was were what when where which who why how did does has have had that this these those
-		with from into about they them their there been being will would could should can may not but you your our its his her she him
-		could say said tell der die das und ist wie wer los las que con por les des est dans pour`) {
-		m[w] = true
-	}
-	return m
-}()
-
-// minSupport is the support below which a citation is flagged.
-const minSupport = .25
-
-// support is the share of a sentence's keywords that its evidence holds.
-func support(sentence string, e Evidence, it string) float64 {
-	words := keywords(sentence)
-	if len(words) == 0 {
-		return 1
-	}
-	held := map[string]bool{}
-	for _, k := range keywords(e.Quote + " " + it + " " + e.Speaker) {
-		held[k] = true
-	}
-	same := 0
-	for _, k := range words {
-		if held[k] {
-			same++
-		}
-	}
-	return float64(same) / float64(len(words))
-}
-
-// spanLabel is a span as a model or a reader sees it.
-func spanLabel(s tree.Span) string { return s.String() }

@@ -19,11 +19,14 @@ func (a *Answerer) summarise(ctx context.Context, q Question, w *writer) (string
 		return FinishError, &Error{Kind: KindBadQuestion, Message: "a " + q.mode() + " needs at least one source: name it in sources"}
 	}
 	var nodes []*tree.Node
+	var described, all int64
 	for _, id := range q.Sources {
 		t, err := a.Trees(ctx, q.Tenant, id)
 		if err != nil {
 			return FinishError, &Error{Kind: KindRetrieval, Message: fmt.Sprintf("the source %.40q is not here: check its id", id), Cause: err}
 		}
+		done, length := finished(t)
+		described, all = described+done, all+length
 		for _, n := range summaryNodes(t, q.mode()) {
 			if n.Text == "" || q.Span != nil && n.Span.Overlap(*q.Span) == 0 {
 				continue
@@ -35,6 +38,9 @@ func (a *Answerer) summarise(ctx context.Context, q Question, w *writer) (string
 		}
 	}
 	w.coverage = 1
+	if all > 0 {
+		w.coverage = min(1, float64(described)/float64(all))
+	}
 	if len(nodes) == 0 {
 		return FinishNotFound, w.say("Nothing has been described here yet.")
 	}
@@ -44,6 +50,16 @@ func (a *Answerer) summarise(ctx context.Context, q Question, w *writer) (string
 		}
 	}
 	return FinishStop, nil
+}
+
+// finished is how many milliseconds of a source are described, and how many it has.
+func finished(t *tree.Tree) (done, all int64) {
+	for _, r := range t.Roots {
+		for _, c := range r.Children {
+			done += c.Span.Duration()
+		}
+	}
+	return done, t.Source.DurationMS
 }
 
 // A source of fewer stretches than fewStretches is summed up clip by clip, in

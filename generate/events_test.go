@@ -1,0 +1,61 @@
+package generate
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/reeltree/reeltree/retrieve"
+	"github.com/reeltree/reeltree/tree"
+)
+
+// TestWireEvents holds the fields of every event, full and empty.
+func TestWireEvents(t *testing.T) {
+	paper := retrieve.Item{
+		Node: lens.ID + "/1.0.3", Level: tree.L3, Source: tree.Source{ID: lens.ID, Title: "Paper", Kind: tree.KindDocument},
+		Span: tree.Span{Unit: tree.UnitText, Page: 2, Paragraph: 4, StartChar: 1, EndChar: 9}, Quote: "Glass.", Score: 1.7,
+	}
+	near := NewEvidence(3, evidence[0])
+	near.Nearest = true
+	var b strings.Builder
+	for _, e := range []Event{
+		Round{
+			Round: 2, Queries: []string{"a", "b"}, Considered: 40, Kept: 3, Replaced: []int{1}, LeftOut: 2,
+			Trace: []retrieve.Decision{{Stage: "walk", Node: lens.ID + "/0", Action: "step", Score: .5}},
+		},
+		near, NewEvidence(4, paper),
+		Token{"Grüße \"<🙂>\"\n"},
+		Citation{N: 3, At: 12, Support: .75}, Citation{N: 4, At: 12, Support: .1, Unsupported: true},
+		Revised{Because: []string{lens.ID + "/2.0"}},
+		Done{Finish: FinishStop, TextSHA256: strings.Repeat("0", 64), Coverage: .5},
+		Done{
+			Finish: FinishError, Error: &Fault{Code: 1401, Message: "the model hung up", Retry: true, Kind: KindModel}, TextSHA256: strings.Repeat("0", 64),
+			Usage: Usage{1, 2, 3, 4, 5, 6}, TimingMS: Timing{1.5, 2.25, 3}, Coverage: 1, Note: "A note.",
+		},
+	} {
+		line, err := Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back map[string]any
+		if err := json.Unmarshal(line, &back); err != nil || back["type"] != e.Type() {
+			t.Errorf("%s: %v", line, err)
+		}
+		for _, transport := range []string{"stream", "epoch", "seq"} {
+			if _, ok := back[transport]; ok {
+				t.Errorf("%s holds %s", e.Type(), transport)
+			}
+		}
+		b.Write(line)
+		b.WriteByte('\n')
+	}
+	golden(t, "wire.jsonl", b.String())
+}
+
+func TestOneSentence(t *testing.T) {
+	got := oneSentence(errors.New("it failed:\n\t" + strings.Repeat("ä", 900) + "\xff"))
+	if len([]rune(got)) != longestSentence || strings.ContainsAny(got, "\n\t\xff") || !strings.HasPrefix(got, "it failed: ä") {
+		t.Errorf("%d runes: %.40q", len([]rune(got)), got)
+	}
+}

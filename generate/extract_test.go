@@ -1,0 +1,111 @@
+package generate
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/reeltree/reeltree/retrieve"
+)
+
+func TestListQuestionsGetAList(t *testing.T) {
+	pieces := []retrieve.Item{
+		made(60_000, "The museum shows a lens from Paris. It is closed on Mondays."), made(20_000, "A second lens came from London."), made(90_000, "The third lens was lost at sea."),
+	}
+	_, text := collect(t, &Answerer{Find: finder(false, pieces...)}, Question{Text: "Which lens is where?"})
+	if want := "- A second lens came from London.\n- The museum shows a lens from Paris.\n- The third lens was lost at sea."; text != want {
+		t.Errorf("%q", text)
+	}
+	_, text = collect(t, &Answerer{Find: finder(false, pieces...)}, Question{Text: "Where did a lens come from?"})
+	if strings.HasPrefix(text, "- ") || strings.Count(text, "\n") != 2 {
+		t.Errorf("%q", text)
+	}
+}
+
+func TestExtractiveAnswerHasVariety(t *testing.T) {
+	again := made(30_000, "A ship could see the lamp from eight kilometres.")
+	_, text := collect(t, &Answerer{Find: finder(false, append([]retrieve.Item{again}, evidence...)...)}, Question{Text: "From how far could a ship see the lamp?"})
+	if strings.Count(text, "eight kilometres") != 1 {
+		t.Errorf("said twice: %q", text)
+	}
+}
+
+func TestExtractiveAnswersInOtherScripts(t *testing.T) {
+	for question, quote := range map[string]string{
+		"光从多远可以看到？":                "最好的镜子损失了一半的光。船只可以从八公里外看到灯光。",
+		"कितनी दूर से रोशनी दिखी?": "जहाज़ से रोशनी आठ किलोमीटर दूर से दिखी। यह पुरानी थी।",
+		"من أين يُرى الضوء؟":       "يمكن رؤية الضوء من ثمانية كيلومترات. هل هذا كافٍ؟",
+	} {
+		events, text := collect(t, &Answerer{Find: finder(false, made(0, quote))}, Question{Text: question})
+		tokens := 0
+		for _, e := range events {
+			if token, ok := e.(Token); ok {
+				tokens++
+				if !utf8.ValidString(token.Text) || utf8.RuneCountInString(token.Text) > 40 {
+					t.Errorf("token %q", token.Text)
+				}
+			}
+		}
+		if text == "" || tokens < 2 || !strings.Contains(quote, strings.Split(text, "\n")[0]) {
+			t.Errorf("%q in %d tokens", text, tokens)
+		}
+	}
+}
+
+func TestNothingToQuote(t *testing.T) {
+	_, text := collect(t, &Answerer{Find: finder(false, made(0, "... !"))}, Question{Text: "How far?"})
+	if !strings.Contains(text, "no words to quote") {
+		t.Errorf("%q", text)
+	}
+}
+
+func TestCutSentences(t *testing.T) {
+	for text, want := range map[string][]string{
+		"One. Two? Three!":                  {"One.", "Two?", "Three!"},
+		"Dr. Fresnel met J. Arago. He left": {"Dr. Fresnel met J. Arago.", "He left"},
+		"It is 3.5 km. Yes":                 {"It is 3.5 km.", "Yes"},
+		"一。二！三":                             {"一。", "二！", "三"},
+		"":                                  nil, "  \n ": nil, ".": {"."},
+	} {
+		if got := cutSentences(text); !slices.Equal(got, want) {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+	if got := cutSentences(strings.Repeat("word ", 500)); len(got) < 6 || len(got[0]) > maxSentence+5 {
+		t.Errorf("%d pieces, the first of %d bytes", len(got), len(got[0]))
+	}
+}
+
+func TestKeywords(t *testing.T) {
+	if got := keywords("The 3 lenses, LENSES of 1822 and 八公里"); !slices.Equal(got, []string{"1822", "3", "lenses", "八公", "公里"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// FuzzCutSentences holds that sentences and token pieces are parts of the text,
+// in order, with nothing but blanks between them.
+func FuzzCutSentences(f *testing.F) {
+	f.Add("One. Two? 三。four")
+	f.Add(strings.Repeat("a ", 400))
+	f.Fuzz(func(t *testing.T, text string) {
+		if !utf8.ValidString(text) {
+			t.Skip()
+		}
+		rest := text
+		for _, s := range cutSentences(text) {
+			before, after, ok := strings.Cut(rest, s)
+			if !ok || strings.TrimSpace(before) != "" {
+				t.Fatalf("%q is not the next part of %q", s, rest)
+			}
+			rest = after
+			if got := strings.Join(pieces(s), ""); got != s {
+				t.Fatalf("%q in pieces is %q", s, got)
+			}
+		}
+		if strings.TrimSpace(rest) != "" {
+			t.Fatalf("%q is lost", rest)
+		}
+		keywords(text)
+	})
+}

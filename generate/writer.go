@@ -1,0 +1,151 @@
+package generate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/reeltree/reeltree/retrieve"
+)
+
+// writer owns the order of one answer's events and its sums.
+type writer struct {
+	emit     Emit
+	now      func() time.Time
+	began    time.Time
+	failed   error // of emit: nobody listens any more
+	evidence []Evidence
+	items    []retrieve.Item // of evidence, in the same order
+	hash     hash.Hash
+	points   int // code points sent
+	usage    Usage
+	timing   Timing
+	coverage float64
+	note     string
+}
+
+func newWriter(emit Emit, now func() time.Time) *writer {
+	return &writer{emit: emit, now: now, began: now(), hash: sha256.New()}
+}
+
+func (w *writer) since() float64 { return float64(w.now().Sub(w.began).Microseconds()) / 1000 }
+
+func (w *writer) send(e Event) error {
+	if w.failed == nil {
+		w.failed = w.emit(e)
+	}
+	return w.failed
+}
+
+// round sends a retrieval round with its evidence.
+func (w *writer) round(r retrieve.Round) error {
+	queries := r.Queries
+	if queries == nil {
+		queries = []string{} // a list on the wire, never null
+	}
+	if err := w.send(Round{Round: r.Round, Queries: queries, Considered: r.Considered, Kept: len(r.Kept), LeftOut: r.LeftOut, Trace: r.Trace}); err != nil {
+		return err
+	}
+	for _, it := range r.Kept {
+		if err := w.prove(it, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prove sends one piece of evidence under the next number.
+func (w *writer) prove(it retrieve.Item, nearest bool) error {
+	e := NewEvidence(len(w.evidence)+1, it)
+	e.Nearest = nearest
+	w.evidence, w.items = append(w.evidence, e), append(w.items, it)
+	w.usage.EvidenceTokens += it.Tokens
+	w.retrieved()
+	return w.send(e)
+}
+
+// NewEvidence is a retrieved item as numbered evidence.
+func NewEvidence(n int, it retrieve.Item) Evidence {
+	e := Evidence{
+		N: n, Node: it.Node, Level: int(it.Level), Span: it.Span, Quote: it.Quote, Speaker: it.Speaker,
+		Source: SourceRef{ID: it.Source.ID, Title: it.Source.Title, Kind: it.Source.Kind}, Score: max(0, min(1, it.Score)), frame: it.Frame,
+	}
+	if it.Frame != nil {
+		e.Frame = "/v1/frames/" + it.Frame.ID + ".jpg"
+	}
+	return e
+}
+
+// retrieved notes when the first evidence went out.
+func (w *writer) retrieved() {
+	if w.timing.Retrieve == 0 {
+		w.timing.Retrieve = w.since()
+	}
+}
+
+// say sends text.
+func (w *writer) say(text string) error {
+	if text == "" {
+		return nil
+	}
+	if w.points == 0 && w.timing.FirstToken == 0 {
+		w.timing.FirstToken = w.since()
+	}
+	if err := w.send(Token{Text: text}); err != nil {
+		return err
+	}
+	w.hash.Write([]byte(text))
+	w.points += utf8.RuneCountInString(text)
+	return nil
+}
+
+func (w *writer) cite(n int, support float64) error {
+	return w.send(Citation{N: n, At: w.points, Support: support, Unsupported: support < minSupport})
+}
+
+// done sends the last event. Who cancels at any event before it is told so, even
+// where only the last words were under way.
+func (w *writer) done(ctx context.Context, finish string, err error) error {
+	w.timing.Total = w.since()
+	d := Done{
+		Finish: finish, TextSHA256: hex.EncodeToString(w.hash.Sum(nil)), Usage: w.usage,
+		TimingMS: w.timing, Coverage: w.coverage, Note: w.note,
+	}
+	switch fault := (*Error)(nil); {
+	case errors.Is(ctx.Err(), context.Canceled):
+		d.Finish = FinishCancelled
+	case err == nil:
+	case ctx.Err() != nil:
+		d.Finish, d.Error = FinishError, &Fault{Kind: w.kind(), Message: "the answer took longer than it may: ask for less at once, or try again", Retry: true}
+	case errors.As(err, &fault):
+		d.Finish, d.Error = FinishError, &Fault{Kind: fault.Kind, Message: oneSentence(fault), Retry: fault.Retry}
+	default:
+		d.Finish, d.Error = FinishError, &Fault{Kind: w.kind(), Message: "the answer could not be finished: " + oneSentence(err), Retry: true}
+	}
+	return w.send(d)
+}
+
+// kind is whose failure an error without a kind of its own is.
+func (w *writer) kind() Kind {
+	if w.usage.Calls > 0 {
+		return KindModel
+	}
+	return KindRetrieval
+}
+
+// longestSentence bounds what another server's error may put into ours.
+const longestSentence = 400
+
+// oneSentence is an error as one line of bounded length.
+func oneSentence(err error) string {
+	text := []rune(strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "")), " "))
+	if len(text) > longestSentence {
+		text = append(text[:longestSentence-1], '…')
+	}
+	return string(text)
+}
