@@ -12,7 +12,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2022',
-    reportCompressedSize: true,
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   server: { proxy: { '/v1': { target: process.env['REELTREE_SERVER'] ?? 'http://127.0.0.1:8400', ws: true } } },
   test: { include: ['src/**/*.test.ts'], environment: 'node' },

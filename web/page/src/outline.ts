@@ -108,3 +108,12 @@ export function marked(text: string, words: string): { text: string; hit: boolea
   if (from < text.length) out.push({ text: text.slice(from), hit: false });
   return out;
 }
+
+/** Places on a line of `width`, moved apart until neighbours are `gap` from each other; the order stays. */
+export function spread(places: number[], gap: number, width: number): number[] {
+  const step = Math.min(gap, places.length > 1 ? (width - gap) / (places.length - 1) : gap);
+  const out: number[] = [];
+  for (const [i, p] of places.entries()) out.push(Math.max(p, i === 0 ? gap / 2 : out[i - 1]! + step));
+  for (let i = out.length - 1; i >= 0; i--) out[i] = Math.min(out[i]!, i === out.length - 1 ? width - gap / 2 : out[i + 1]! - step);
+  return out;
+}

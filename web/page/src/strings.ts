@@ -78,7 +78,7 @@ export const t = {
   },
   timeline: { label: 'Timeline', here: 'Position on the timeline', mark: (n: number, at: string) => `Evidence ${n} at ${at}` },
 
-  tabs: { transcript: 'Transcript', chapters: 'Chapters', screen: 'On screen', text: 'Text', export: 'Export' },
+  tabs: { transcript: 'Transcript', chapters: 'Chapters', screen: 'On screen', export: 'Export' },
   transcript: {
     search: 'Find in the transcript',
     none: 'Nothing is said in this source, or it has no captions.',

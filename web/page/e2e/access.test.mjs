@@ -1,0 +1,45 @@
+// The main screens hold to WCAG 2.2 AA as far as a machine can tell, in both
+// themes, and fit a small phone.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { after, before, describe, it } from 'node:test';
+import { ask, finished, launch, withPage } from './browser.mjs';
+import { Service, talk } from './service.mjs';
+
+let browser, service, source, axe;
+before(async () => {
+  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  [browser, service] = await Promise.all([launch(), Service.start()]);
+  source = (await service.ingest(talk)).source;
+});
+after(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+const sizes = { wide: { viewport: { width: 1440, height: 900 } }, phone: { viewport: { width: 360, height: 780 }, hasTouch: true, isMobile: true } };
+const asked = (question) => async (page) => {
+  await page.waitForFunction(() => document.querySelector('video')?.readyState >= 1);
+  await ask(page, question);
+  await finished(page);
+};
+const screens = {
+  library: ['', (page) => page.waitForSelector('[data-source] img')],
+  answer: ['watch', asked('How far was the first lens seen?')],
+  'not found': ['watch', asked('What is the price of bananas in Chile?')],
+  chapters: ['watch', (page) => page.click('[data-tab=chapters]')],
+  adding: ['', (page) => page.click('header >> text=Add')],
+};
+
+describe('without barriers', () => {
+  for (const [size, view] of Object.entries(sizes)) for (const colorScheme of ['light', 'dark']) for (const [name, [place, prepare]] of Object.entries(screens)) {
+    it(`${name}, ${size}, ${colorScheme}`, () => withPage(browser, `${service.url}/${place ? `#/s/${source}` : ''}`, { ...view, colorScheme }, async (page) => {
+      await prepare(page);
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }));
+      assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).join(', ')}`), []);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page scrolls sideways');
+    }));
+  }
+});

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { answerText, ask, finished, launch, withPage } from './browser.mjs';
+import { Model } from './model.mjs';
+import { Service, talk } from './service.mjs';
+
+let browser, model, service, source;
+before(async () => {
+  [browser, model] = await Promise.all([launch(), Model.start()]);
+  service = await Service.start(['--llm-url', model.url, '--llm-model', 'scripted']);
+  source = (await service.ingest(talk)).source;
+});
+after(async () => {
+  await browser?.close();
+  await service?.stop();
+  await model?.stop();
+});
+
+const on = (path, options, run) => withPage(browser, `${service.url}/${path}`, options, run);
+const watching = (options, run) => on(`#/s/${source}`, options, async (page, opened) => {
+  await page.waitForFunction(() => document.querySelector('video')?.readyState >= 1);
+  await run(page, opened);
+});
+const halfWay = (page) => page.waitForFunction(() => (document.querySelector('[data-answer-text]')?.textContent.length ?? 0) > 30);
+
+/** Everything the service has recorded of the newest answer. */
+async function recorded(question) {
+  const { answers } = await (await fetch(`${service.url}/v1/answers?source=${source}`)).json();
+  const { stream } = answers.filter((a) => a.question === question).at(-1);
+  const sse = await (await fetch(`${service.url}/v1/answers/${stream}`)).text();
+  const events = [...sse.matchAll(/^data: (.*)$/gm)].map((m) => JSON.parse(m[1]));
+  return { text: events.filter((e) => e.type === 'token').map((e) => e.text).join(''), done: events.at(-1) };
+}
+
+describe('watching', () => {
+  it('goes from the library to the source, asks, and every time chip moves the player there', () => on('', {}, async (page) => {
+    await page.click(`[data-source="${source}"] a`);
+    await page.waitForFunction(() => document.querySelector('video')?.readyState >= 1);
+    await ask(page, 'How far was the first lens seen?');
+    await finished(page);
+    const chips = await page.$$('[data-chip]');
+    assert.ok(chips.length >= 2, `${chips.length} chips`);
+    for (const chip of chips) {
+      const href = await chip.getAttribute('href');
+      const want = Number(/t=([\d.]+)/.exec(href)[1]);
+      const at = await page.evaluate(async (c) => {
+        const video = document.querySelector('video');
+        const seeked = new Promise((r) => video.addEventListener('seeked', r, { once: true }));
+        c.click();
+        await seeked;
+        return video.currentTime;
+      }, chip);
+      assert.ok(Math.abs(at - want) <= 0.5, `the player is at ${at}, the chip says ${want}`);
+      assert.equal(await page.evaluate(() => location.hash), href);
+    }
+  }));
+
+  it('shows moments before words, and numbers that mean the same everywhere', () => watching({}, async (page) => {
+    await ask(page, 'Who found the way out, slowly?');
+    await page.waitForSelector('[data-evidence]');
+    await page.waitForSelector('[data-stop]');
+    model.release();
+    await finished(page);
+    const numbers = (selector, get) => page.$$eval(selector, (all, g) => all.map((e) => (g ? e.dataset.evidence : e.textContent.trim())).sort(), get);
+    assert.deepEqual(await numbers('.mark', false), await numbers('[data-evidence]', true));
+    assert.ok(await page.$$eval('[data-evidence] img', (all) => all.length > 0 && all.every((i) => i.complete && i.naturalWidth > 0)));
+  }));
+
+  it('opens a deep link at its second', () => on(`#/s/${source}?t=88.5`, {}, async (page) => {
+    await page.waitForFunction(() => Math.abs((document.querySelector('video')?.currentTime ?? 0) - 88.5) < 0.5);
+  }));
+
+  it('plays the cited moments one after the other', () => watching({}, async (page) => {
+    await ask(page, 'What does the mercury do?');
+    await finished(page);
+    const starts = await page.$$eval('[data-chip]', (all) => [...new Set(all.map((a) => Number(/t=([\d.]+)/.exec(a.href)[1])))].sort((a, b) => a - b));
+    const seeks = page.evaluate((n) => new Promise((r) => {
+      const at = [];
+      const video = document.querySelector('video');
+      video.playbackRate = 8;
+      video.addEventListener('seeked', () => { at.push(video.currentTime); if (at.length === n) r(at); });
+    }), starts.length);
+    await page.click('text=/Play the/');
+    (await seeks).forEach((at, i) => assert.ok(Math.abs(at - starts[i]) < 0.5, `${at} for ${starts[i]}`));
+  }));
+
+  it('follows the keyboard of video sites', () => on(`#/s/${source}?t=60`, {}, async (page) => {
+    const near = (want) => page.waitForFunction((w) => Math.abs((document.querySelector('video')?.currentTime ?? 0) - w) < 0.6, want);
+    await near(60);
+    for (const [key, want] of [['l', 70], ['j', 60], ['ArrowLeft', 55], ['ArrowRight', 60], ['5', 77.8]]) {
+      await page.keyboard.press(key);
+      await near(want);
+    }
+    await page.keyboard.press(' ');
+    await page.waitForFunction(() => !document.querySelector('video').paused);
+    await page.keyboard.press('k');
+    await page.waitForFunction(() => document.querySelector('video').paused);
+    const at = await page.evaluate(() => document.querySelector('video').currentTime);
+    await page.keyboard.press('/');
+    await page.keyboard.type('j k l 5 /');
+    assert.equal(await page.inputValue('#question'), 'j k l 5 /');
+    assert.equal(await page.evaluate(() => document.querySelector('video').currentTime), at);
+  }));
+
+  it('says honestly what is not there', () => watching({}, async (page) => {
+    await ask(page, 'What is the price of bananas in Chile?');
+    await finished(page);
+    await page.waitForSelector('text=Nearest moments');
+    assert.ok(await page.$('[data-evidence]'));
+  }));
+});
+
+describe('streams', () => {
+  it('a reload in the middle of an answer shows all of it once', () => watching({}, async (page) => {
+    const question = 'Why was one large lens not cast, slowly?';
+    await ask(page, question);
+    await halfWay(page);
+    const before = await answerText(page);
+    await page.reload();
+    await page.waitForFunction((n) => (document.querySelector('[data-answer-text]')?.textContent.length ?? 0) >= n, before.length);
+    assert.ok((await answerText(page)).startsWith(before));
+    model.release();
+    await finished(page);
+    const shown = await answerText(page);
+    const { text, done } = await recorded(question);
+    assert.ok(shown.length > before.length);
+    assert.equal(shown, text);
+    assert.equal(createHash('sha256').update(shown).digest('hex'), done.text_sha256);
+    await page.reload(); // finished ones too
+    await finished(page);
+    assert.equal(await answerText(page), shown);
+  }));
+
+  it('a lost network resumes where it was', () => watching({ expectErrors: true }, async (page, { context }) => {
+    const question = 'What gives a lighthouse its rhythm, slowly?';
+    let cut = () => {};
+    await page.routeWebSocket(/\/v1\/ws/, (ws) => { ws.connectToServer(); cut = () => ws.close({ code: 1012 }); });
+    await page.reload();
+    await page.waitForSelector('video');
+    await ask(page, question);
+    await halfWay(page);
+    await context.setOffline(true);
+    cut();
+    await page.waitForSelector('.banner.on');
+    model.release();
+    await context.setOffline(false);
+    await finished(page);
+    await page.waitForSelector('.banner:not(.on)', { state: 'attached' });
+    assert.equal(await answerText(page), (await recorded(question)).text);
+  }));
+
+  it('stop stops', () => watching({}, async (page) => {
+    await ask(page, 'What do solar plants use, slowly?');
+    await page.waitForSelector('[data-answer-text]');
+    await page.click('[data-stop]');
+    await finished(page);
+    await page.waitForSelector('text=Stopped.');
+    model.release();
+  }));
+
+  it('a restart of the service starts a running answer over and joins nothing', () => watching({ expectErrors: true }, async (page) => {
+    const question = 'Where are the same rings today, slowly?';
+    await ask(page, question);
+    await halfWay(page);
+    await service.restart('SIGKILL');
+    const let_go = setInterval(() => model.release(), 50); // the new run holds at its own middle
+    await finished(page).finally(() => clearInterval(let_go));
+    assert.equal(await answerText(page), (await recorded(question)).text);
+  }));
+});
+
+describe('adding', () => {
+  it('an upload appears, is read and can be asked; deleting can be undone; a hostile name stays a name', () => on('', {}, async (page) => {
+    await page.click('header >> text=Add');
+    await page.setInputFiles('[data-files]', [{ name: '<img src=x onerror=alert(1)>.md', mimeType: 'text/markdown', buffer: Buffer.from('# Bees\n\nA bee dances to tell where flowers are.\n\n# Ants\n\nAnts follow a trail of <script>alert(2)</script> scent.\n') }]);
+    const card = await page.waitForSelector('[data-source][data-state="done"]:has-text("onerror")');
+    await card.$eval('.remove', (b) => b.click());
+    await page.click('text=Undo');
+    await page.click('[data-source]:has-text("onerror") a');
+    await page.waitForSelector('text=A bee dances');
+    await ask(page, 'How does a bee tell where flowers are?');
+    await finished(page);
+    await page.click('[data-chip]');
+    await page.waitForSelector('.passage.here');
+  }));
+
+  it('a broken file fails with one sentence, a wrong address is refused in words', () => on('', { expectErrors: true }, async (page) => {
+    await page.click('header >> text=Add');
+    await page.fill('#address', 'nonsense');
+    await page.click('dialog >> button:has-text("Add")');
+    await page.waitForSelector('text=must begin with http');
+    await page.setInputFiles('[data-files]', [{ name: 'broken.mp4', mimeType: 'video/mp4', buffer: Buffer.alloc(5000, 7) }]);
+    await page.waitForSelector('[data-state="failed"]:has-text("broken.mp4"), [data-incoming="failed"]:has-text("broken.mp4")');
+  }));
+
+  it('asks the whole library, and a moment opens its source with the answer beside it', () => on('', {}, async (page) => {
+    await page.waitForSelector(`[data-source="${source}"]`);
+    await ask(page, 'How far was the first lens at Cordouan seen?');
+    await finished(page);
+    await page.click('[data-evidence] >> nth=0');
+    await page.waitForFunction(() => location.hash.startsWith('#/s/'));
+    await page.waitForSelector('[data-answer-text]');
+    assert.equal(await page.textContent('[role=radio][aria-checked=true]'), 'Whole library');
+  }));
+});
+
+describe('a token', () => {
+  it('is asked for, refused when wrong, and opens everything when right', async () => {
+    const guarded = await Service.start(['--token', 'open-sesame']);
+    try {
+      await withPage(browser, `${guarded.url}/`, { expectErrors: true }, async (page) => {
+        await page.fill('#token', 'wrong');
+        await page.keyboard.press('Enter');
+        await page.waitForSelector('text=was not accepted');
+        await page.fill('#token', 'open-sesame');
+        await page.keyboard.press('Enter');
+        await page.waitForSelector('text=Add something to watch');
+        await page.setInputFiles('main input[type=file]', talk);
+        await page.click('[data-source][data-state="done"] a');
+        await page.waitForFunction(() => document.querySelector('video')?.readyState >= 1); // by ticket
+        await ask(page, 'How far was the first lens seen?');
+        await finished(page);
+        assert.ok(await page.$$eval('[data-evidence] img', (all) => all.length > 0 && all.every((i) => i.naturalWidth > 0)));
+      });
+    } finally {
+      await guarded.stop();
+    }
+  });
+});
