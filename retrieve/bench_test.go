@@ -51,7 +51,7 @@ func meetingTree(m meeting, id string) *tree.Tree {
 // the evidence must hold much more of the gold than as many random words would,
 // and most questions asked of the wrong meeting must be called weak.
 func TestMeetingsRecall(t *testing.T) {
-	meetings := testkit.ReadJSONLines[meeting](t, testkit.Shared(t, "bench", "meetings-dev.jsonl.gz"))[:12]
+	meetings := testkit.ReadJSONLines[meeting](t, testkit.Shared(t, "bench", "meetings-dev.jsonl.gz"))[:10]
 	trees := map[string]*tree.Tree{}
 	builtin := model.NewBuiltin()
 	e, err := retrieve.Open(retrieve.Config{
@@ -94,7 +94,7 @@ func TestMeetingsRecall(t *testing.T) {
 	}
 	n := float64(asked)
 	t.Logf("%d questions: recall %.3f of the gold in %.3f of the time; right meeting answered %.2f, wrong meeting refused %.2f", asked, recall/n, share/n, float64(right)/n, float64(wrong)/n)
-	if recall < 2*share || recall/n < .15 {
+	if recall < 3*share || float64(right)/n < .75 {
 		t.Errorf("recall %.3f in %.3f of the time is close to chance", recall/n, share/n)
 	}
 }

@@ -16,79 +16,57 @@ const (
 	weightRel   = .15
 )
 
-// candidate is a region that may become evidence.
-type candidate struct {
-	view    *view
-	lo, hi  int // units
-	rel     float64
-	terms   []string
-	vector  []float32
-	tokens  int
-	utility float64
+// terms of the utility of one candidate.
+type utility struct {
+	gapCov, corr, nov, red, relQ float64
 }
 
-// ledger is what the chosen evidence covers so far.
-type ledger struct {
-	question weighted
-	facts    map[string]int // term -> distinct clips that hold it
-	clips    map[*view]map[int]bool
-	chosen   []*candidate
-}
-
-func newLedger(q weighted) *ledger {
-	return &ledger{question: q, facts: map[string]int{}, clips: map[*view]map[int]bool{}}
-}
-
-// gaps are the weights of the question's terms no evidence holds yet.
-func (l *ledger) gaps() (terms []string, share float64) {
-	for i, t := range l.question.terms {
-		if l.facts[t] == 0 {
-			terms = append(terms, t)
-			share += l.question.weights[i]
-		}
-	}
-	return terms, share
+// sum is S.
+func (u utility) sum() float64 {
+	return weightGap*u.gapCov + weightCorr*u.corr + weightNovel*u.nov - weightRed*u.red + weightRel*u.relQ
 }
 
 // utility is the worth of one more candidate given what was chosen.
-func (l *ledger) utility(c *candidate) float64 {
-	holds := map[string]bool{}
-	for _, t := range c.terms {
-		holds[t] = true
-	}
-	_, open := l.gaps()
-	var gap, corr, known float64
-	for i, t := range l.question.terms {
-		switch w := l.question.weights[i]; l.facts[t] {
-		case 0:
-			if holds[t] {
-				gap += w
-			}
-		case 1: // said once so far: a second place confirms it
-			known += w
-			if holds[t] {
-				corr += w
-			}
+func (l *ledger) utility(c *candidate) utility {
+	u := utility{relQ: c.rel, nov: l.novelty(c), red: l.redundancy(c), corr: l.corroboration(c)}
+	var open float64
+	for _, g := range l.open() {
+		open += g.weight
+		if g.in(c.terms) {
+			u.gapCov += g.weight
 		}
 	}
 	if open > 0 {
-		gap /= open
+		u.gapCov /= open
 	}
-	if known > 0 {
-		corr /= known
-	}
-	return weightGap*gap + weightCorr*corr + weightNovel*l.novelty(c) - weightRed*l.redundancy(c) + weightRel*c.rel
+	return u
 }
 
-// novelty is the share of the candidate's terms that no evidence holds.
+// corroboration is the share of unsure facts that the candidate repeats from
+// outside the L2 they were found in.
+func (l *ledger) corroboration(c *candidate) float64 {
+	clip := c.s.clips[c.clip].node.ID
+	var unsure, repeated int
+	for key, f := range l.facts {
+		if f.confidence < sure {
+			unsure++
+			if f.clip != clip && has(c.facts, key) {
+				repeated++
+			}
+		}
+	}
+	return share(repeated, unsure)
+}
+
+// novelty is the share of the candidate's content words that no evidence holds.
 func (l *ledger) novelty(c *candidate) float64 {
 	fresh := 0
 	for _, t := range c.terms {
-		if l.facts[t] == 0 {
+		if !l.terms[t] {
 			fresh++
 		}
 	}
-	return float64(fresh) / float64(max(1, len(c.terms)))
+	return share(fresh, len(c.terms))
 }
 
 // redundancy is the largest cosine to chosen evidence.
@@ -100,75 +78,88 @@ func (l *ledger) redundancy(c *candidate) float64 {
 	return min(1, red)
 }
 
-func (l *ledger) add(c *candidate) {
-	l.chosen = append(l.chosen, c)
-	for _, t := range c.terms {
-		l.facts[t]++
+func share(part, whole int) float64 {
+	if whole == 0 {
+		return 0
 	}
+	return float64(part) / float64(whole)
 }
 
-// overlaps reports whether a candidate shares units with chosen evidence:
-// same place, same evidence.
-func (l *ledger) overlaps(c *candidate) bool {
-	return slices.ContainsFunc(l.chosen, func(o *candidate) bool {
-		return o.view == c.view && o.lo < c.hi && c.lo < o.hi
-	})
-}
-
-// keff is the number of candidates to take from scores sorted downward: the
-// place of the largest drop plus 2, at most all; with fewer than two, all.
+// keff is the number of candidates worth taking from scores sorted downward:
+//
+//	K_eff = argmax_i (S_(i) − S_(i+1)) + 2, i from 1, at most all
+//
+// the first of equal drops; with fewer than two scores, all.
 func keff(scores []float64) int {
 	if len(scores) < 2 {
 		return len(scores)
 	}
-	at, drop := 0, -1.0
-	for i := 0; i+1 < len(scores); i++ {
+	at, drop := 1, scores[0]-scores[1]
+	for i := 1; i+1 < len(scores); i++ {
 		if d := scores[i] - scores[i+1]; d > drop {
-			at, drop = i, d
+			at, drop = i+1, d
 		}
 	}
-	return min(len(scores), at+1+2)
+	return min(len(scores), at+2)
 }
 
-// choose takes candidates by utility under the budget, looking again at the
-// rest after each. What does not fit is skipped, not a stop; leftOut counts it.
-func choose(l *ledger, candidates []*candidate, budget, most int) (kept []*candidate, leftOut int) {
-	for _, o := range l.chosen {
-		budget -= o.tokens
+// limits of one choice.
+type limits struct {
+	tokens int  // what the evidence may cost, earlier rounds included
+	items  int  // most pieces of this choice
+	all    bool // K_eff is off: whole units until the budget is full
+}
+
+// choose takes candidates by utility, looking again at the rest after each.
+// What does not fit is skipped, not a stop; leftOut counts what would have been
+// taken but for the budget. Candidates come best first, so equals keep that order.
+func (l *ledger) choose(candidates []*candidate, lim limits) (kept []*candidate, leftOut int) {
+	rest := make([]*candidate, 0, len(candidates))
+	for _, c := range candidates {
+		if !l.overlaps(c) {
+			c.read(l.gaps)
+			c.utility = l.utility(c).sum()
+			rest = append(rest, c)
+		}
 	}
-	rest := slices.Clone(candidates)
-	limit := most
-	for i := 0; len(rest) > 0 && i < limit; {
-		for _, c := range rest {
-			c.utility = l.utility(c)
-		}
-		slices.SortStableFunc(rest, func(a, b *candidate) int {
-			return cmp.Or(cmp.Compare(b.utility, a.utility), cmp.Compare(b.rel, a.rel), cmp.Compare(a.view.units[a.lo].node, b.view.units[b.lo].node), cmp.Compare(a.lo, b.lo))
-		})
-		if len(kept) == 0 && i == 0 {
-			limit = min(most, keff(relevances(rest)))
-		}
-		c := rest[0]
-		rest = rest[1:]
-		switch {
-		case l.overlaps(c):
-		case c.tokens > budget:
+	take := min(lim.items, len(rest))
+	if !lim.all {
+		take = min(take, keff(utilities(rest)))
+	}
+	room := lim.tokens - budgetOf(l.chosen)
+	for len(rest) > 0 && len(kept) < take {
+		at := best(rest)
+		c := rest[at]
+		rest = slices.Delete(rest, at, at+1)
+		if c.tokens > room {
 			leftOut++
-		default:
-			budget -= c.tokens
-			l.add(c)
-			kept = append(kept, c)
-			i++
+			continue
+		}
+		room -= c.tokens
+		l.add(c)
+		kept = append(kept, c)
+		for _, o := range rest {
+			o.utility = l.utility(o).sum()
 		}
 	}
 	return kept, leftOut
 }
 
-// relevances are the utilities of candidates in order, the scores keff reads.
-func relevances(sorted []*candidate) []float64 {
-	scores := make([]float64, len(sorted))
-	for i, c := range sorted {
-		scores[i] = c.utility
+func best(all []*candidate) int {
+	at := 0
+	for i, c := range all {
+		if c.utility > all[at].utility {
+			at = i
+		}
 	}
-	return scores
+	return at
+}
+
+func utilities(all []*candidate) []float64 {
+	out := make([]float64, len(all))
+	for i, c := range all {
+		out[i] = c.utility
+	}
+	slices.SortFunc(out, func(a, b float64) int { return cmp.Compare(b, a) })
+	return out
 }

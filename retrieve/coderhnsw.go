@@ -15,15 +15,16 @@ import (
 // removed node becomes a tombstone, one lock covers everything, vectors are
 // checked first, and each search asks for many more than k and ranks them with
 // exact distances. Delete is never called; the graph is rebuilt when half of it
-// is tombstones.
+// is tombstones. Should it panic all the same, all rows are compared instead.
 type CoderHNSW struct {
-	dim   int
-	mu    sync.Mutex
-	graph *hnsw.Graph[uint64]
-	rows  map[uint64]Entry  // living keys
-	at    map[string]uint64 // tenant NUL node -> key
-	next  uint64
-	dead  int
+	dim    int
+	mu     sync.Mutex
+	graph  *hnsw.Graph[uint64]
+	broken bool              // the graph panicked since it was last built
+	rows   map[uint64]Entry  // living keys
+	at     map[string]uint64 // tenant NUL node -> key
+	next   uint64
+	dead   int // keys in the graph that are not living
 }
 
 var _ Index = (*CoderHNSW)(nil)
@@ -42,12 +43,8 @@ func newGraph() *hnsw.Graph[uint64] {
 
 // Add implements Index. Entries without a vector are left out.
 func (x *CoderHNSW) Add(_ context.Context, entries []Entry) error {
-	for _, e := range entries {
-		if e.Vector != nil {
-			if err := checkVector(e.Vector, x.dim); err != nil {
-				return err
-			}
-		}
+	if err := checkEntries(entries, x.dim); err != nil {
+		return err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -55,24 +52,40 @@ func (x *CoderHNSW) Add(_ context.Context, entries []Entry) error {
 		if e.Vector == nil {
 			continue
 		}
-		key := e.Tenant + "\x00" + e.Node
-		if old, ok := x.at[key]; ok {
-			x.bury(old)
-		}
-		e.Text = ""
-		x.insert(key, e)
+		key := indexKey(e.Tenant, e.Node)
+		x.bury(key)
+		e.Text, e.Title = "", ""
+		x.next++
+		x.rows[x.next], x.at[key] = e, x.next
+		x.link(x.next, e.Vector)
 	}
 	x.tidy()
 	return nil
 }
 
-func (x *CoderHNSW) insert(key string, e Entry) {
-	x.next++
-	x.rows[x.next], x.at[key] = e, x.next
-	x.graph.Add(hnsw.MakeNode(x.next, e.Vector))
+// link puts a vector into the graph. A zero vector has no direction and would
+// make every distance to it not a number; it stays outside.
+func (x *CoderHNSW) link(key uint64, v []float32) {
+	if x.broken || isZero(v) {
+		return
+	}
+	defer x.guard()
+	x.graph.Add(hnsw.MakeNode(key, v))
 }
 
-func (x *CoderHNSW) bury(id uint64) {
+// guard turns a panic of the graph into a broken one.
+func (x *CoderHNSW) guard() {
+	if recover() != nil {
+		x.broken = true
+	}
+}
+
+func (x *CoderHNSW) bury(key string) {
+	id, ok := x.at[key]
+	if !ok {
+		return
+	}
+	delete(x.at, key)
 	delete(x.rows, id)
 	x.dead++
 }
@@ -82,12 +95,23 @@ func (x *CoderHNSW) tidy() {
 	if x.dead <= len(x.rows) || x.dead < 64 {
 		return
 	}
-	x.graph, x.dead = newGraph(), 0
+	x.graph, x.dead, x.broken = newGraph(), 0, false
 	for id := uint64(1); id <= x.next; id++ {
 		if e, ok := x.rows[id]; ok {
-			x.graph.Add(hnsw.MakeNode(id, e.Vector))
+			x.link(id, e.Vector)
 		}
 	}
+}
+
+// Delete implements Index.
+func (x *CoderHNSW) Delete(_ context.Context, tenant string, nodes ...string) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, n := range nodes {
+		x.bury(indexKey(tenant, n))
+	}
+	x.tidy()
+	return nil
 }
 
 // Remove implements Index.
@@ -96,8 +120,7 @@ func (x *CoderHNSW) Remove(_ context.Context, tenant, source string) error {
 	defer x.mu.Unlock()
 	for key, id := range x.at {
 		if e := x.rows[id]; e.Tenant == tenant && e.Source == source {
-			delete(x.at, key)
-			x.bury(id)
+			x.bury(key)
 		}
 	}
 	x.tidy()
@@ -119,15 +142,13 @@ func (x *CoderHNSW) Search(_ context.Context, p Probe, k int, s Scope) ([]Hit, e
 		return nil, nil
 	}
 	var hits []Hit
-	if len(x.rows) > smallGraph {
-		for _, n := range x.graph.Search(p.Vector, 20*k+x.dead) {
-			hits = x.admit(hits, n.Key, p, s)
-		}
+	for _, id := range x.near(p.Vector, 20*k+x.dead) {
+		hits = x.admit(hits, id, p, &s)
 	}
 	if len(hits) < k {
 		hits = hits[:0]
 		for id := range x.rows {
-			hits = x.admit(hits, id, p, s)
+			hits = x.admit(hits, id, p, &s)
 		}
 	}
 	return sortHits(hits, k), nil
@@ -136,12 +157,31 @@ func (x *CoderHNSW) Search(_ context.Context, p Probe, k int, s Scope) ([]Hit, e
 // smallGraph is the size up to which comparing all is cheaper than the graph.
 const smallGraph = 1000
 
-func (x *CoderHNSW) admit(hits []Hit, id uint64, p Probe, s Scope) []Hit {
+// near are about n keys the graph finds; none where it cannot be asked.
+func (x *CoderHNSW) near(v []float32, n int) (keys []uint64) {
+	if x.broken || len(x.rows) <= smallGraph || isZero(v) {
+		return nil
+	}
+	defer x.guard()
+	for _, node := range x.graph.Search(v, n) {
+		keys = append(keys, node.Key)
+	}
+	return keys
+}
+
+func (x *CoderHNSW) admit(hits []Hit, id uint64, p Probe, s *Scope) []Hit {
 	e, alive := x.rows[id]
-	if !alive || !s.admits(&e) {
+	if !alive || !s.admits(&e) || s.Span != nil && !inSpan(e.Span, s.Span) {
 		return hits
 	}
 	return append(hits, Hit{e.Source, e.Node, dot(p.Vector, e.Vector)})
+}
+
+// Len implements Index.
+func (x *CoderHNSW) Len() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.rows)
 }
 
 // Close implements Index.

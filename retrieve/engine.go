@@ -5,61 +5,95 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 
 	"github.com/reeltree/reeltree/tree"
 )
 
-// Config of an Engine.
+// Config of an Engine. Only Embed, Dim and Trees must be set.
 type Config struct {
+	Dir          string // folder of the indexes; "" keeps them in memory
 	Embed        Embed
-	EmbedderName string
+	EmbedderName string // vectors stored under another name are made anew
 	Dim          int
 	Trees        Trees
 	Vectors      Index        // nil means an exact scan
+	Weights      *Weights     // of the navigator; nil means untrained
+	Refiner      Refiner      // the zero value is the published rule
+	Switches     Switches     // stages that are switched off
 	Rounds       int          // default rounds of a query, 0 means 1
 	Budget       int          // default evidence tokens, 0 means 3000
-	Cache        int          // trees kept ready, 0 means 64
+	CacheBytes   int          // about what trees kept ready may take, 0 means 128 MB
 	Log          *slog.Logger // nil means no log
+}
+
+// Switches turn stages off, so that the gain of each can be measured.
+type Switches struct {
+	Vectors  bool // entry by vectors
+	Keywords bool // entry by keywords
+	Walk     bool // the navigator's paths as candidates
+	Flat     bool // the best leaves as candidates
+	Refine   bool // parent-relative refinement; off: stretches as large as a quote may be
+	Keff     bool // the limit by the largest drop of utility
 }
 
 // Engine finds evidence. All methods are safe for concurrent use.
 type Engine struct {
 	cfg     Config
 	vectors Index
-	words   Index
+	words   *Keyword
+	store   *store
+	catalog *catalog
 	views   *viewCache
-
-	mu      sync.RWMutex
-	indexed map[string]map[string]bool // tenant NUL source -> nodes
+	write   sync.Mutex // one writer
 }
 
 // ErrQuestion is wrapped by every refusal of a question.
 var ErrQuestion = errors.New("the question cannot be searched")
 
-// maxQuestion bounds the bytes of a question.
-const maxQuestion = 64 << 10
+const (
+	defaultBudget = 3000
+	defaultCache  = 128 << 20
+)
 
-// Open makes an engine with empty indexes; Add fills them.
+// Open makes an engine, or opens the one kept in Config.Dir, which no other
+// process may have open. What is damaged there is made anew from what is not;
+// Has tells which sources are no longer searchable and must be added again.
 func Open(cfg Config) (*Engine, error) {
 	if cfg.Embed == nil || cfg.Trees == nil || cfg.Dim <= 0 {
 		return nil, errors.New("retrieve: Embed, Trees and Dim must be set")
 	}
-	cfg.Rounds, cfg.Budget = max(1, cfg.Rounds), orDefault(cfg.Budget, 3000)
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	if cfg.Vectors == nil {
-		cfg.Vectors = NewExact(cfg.Dim)
-	}
-	words, err := NewKeyword()
-	if err != nil {
+	cfg.fill()
+	if err := cfg.Weights.check(cfg.Dim); err != nil {
 		return nil, err
 	}
-	return &Engine{
-		cfg: cfg, vectors: cfg.Vectors, words: words,
-		views: newViewCache(orDefault(cfg.Cache, 64)), indexed: map[string]map[string]bool{},
-	}, nil
+	e := &Engine{cfg: cfg, vectors: cfg.Vectors, catalog: newCatalog(), views: newViewCache(cfg.CacheBytes)}
+	var err error
+	if e.store, err = openStore(cfg.Dir, cfg.EmbedderName, cfg.Dim, cfg.Log); err != nil {
+		return nil, err
+	}
+	if e.words, err = openKeyword(e.store.keywordDir(), cfg.Log); err != nil {
+		return nil, errors.Join(err, e.store.close())
+	}
+	if err := e.load(); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+func (c *Config) fill() {
+	c.Rounds, c.Budget = max(1, c.Rounds), orDefault(c.Budget, defaultBudget)
+	c.CacheBytes = orDefault(c.CacheBytes, defaultCache)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Vectors == nil {
+		c.Vectors = NewExact(c.Dim)
+	}
+	if c.Weights == nil {
+		c.Weights = IdentityWeights(c.Dim)
+	}
 }
 
 func orDefault(v, def int) int {
@@ -70,49 +104,81 @@ func orDefault(v, def int) int {
 }
 
 // Close frees the indexes.
-func (e *Engine) Close() error { return errors.Join(e.vectors.Close(), e.words.Close()) }
-
-// Add makes nodes searchable: an L2 with its leaves, or an L1. Adding a node
-// again replaces it.
-func (e *Engine) Add(ctx context.Context, src tree.Source, nodes []*tree.Node) error {
-	var entries []Entry
-	var texts []string
-	for _, n := range nodes {
-		if n.Level == tree.L3 || n.Text == "" && n.Transcript() == "" {
-			continue
-		}
-		text := n.Text + "\n" + n.Transcript()
-		entries = append(entries, Entry{
-			Tenant: src.Tenant, Source: src.ID, Collections: src.Collections, Kind: src.Kind,
-			Node: n.ID, Text: src.Title + "\n" + text,
-		})
-		texts = append(texts, text)
+func (e *Engine) Close() error {
+	e.write.Lock()
+	defer e.write.Unlock()
+	err := e.vectors.Close()
+	if e.words != nil {
+		err = errors.Join(err, e.words.Close())
 	}
-	vectors, err := e.cfg.Embed(ctx, texts)
+	return errors.Join(err, e.store.close())
+}
+
+// Add makes the L1 and L2 nodes among nodes searchable by their description
+// and the words of their leaves. Adding a node again replaces it.
+func (e *Engine) Add(ctx context.Context, src tree.Source, nodes []*tree.Node) error {
+	entries := entriesOf(src, nodes)
+	if src.Tenant == "" || src.ID == "" {
+		return errors.New("a source without tenant or id cannot be indexed")
+	}
+	texts := make([]string, len(entries))
+	for i := range entries {
+		texts[i] = entries[i].Text
+	}
+	vectors, err := embedChecked(ctx, e.cfg.Embed, texts, e.cfg.Dim)
 	if err != nil {
 		return fmt.Errorf("nodes of %s cannot be embedded: %w", src.ID, err)
 	}
 	for i := range entries {
 		entries[i].Vector = vectors[i]
 	}
-	if err := errors.Join(e.vectors.Add(ctx, entries), e.words.Add(ctx, entries)); err != nil {
+	e.write.Lock()
+	defer e.write.Unlock()
+	if l := e.catalog.get(src.Tenant, src.ID); l != nil && l.stale { // begin anew
+		if err := e.words.Remove(ctx, src.Tenant, src.ID); err != nil {
+			return err
+		}
+	}
+	stamp, err := e.store.append(src, entries)
+	if err != nil {
 		return err
 	}
-	e.note(src, entries)
+	if err := e.publish(ctx, src, entries, stamp); err != nil {
+		return err
+	}
+	e.views.drop(src.Tenant, src.ID)
 	return nil
 }
 
-func (e *Engine) note(src tree.Source, entries []Entry) {
-	key := src.Tenant + "\x00" + src.ID
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.indexed[key] == nil {
-		e.indexed[key] = map[string]bool{}
+// publish puts entries into both indexes and the catalog.
+func (e *Engine) publish(ctx context.Context, src tree.Source, entries []Entry, stamp string) error {
+	if err := e.vectors.Add(ctx, entries); err != nil {
+		return err
 	}
-	for _, entry := range entries {
-		e.indexed[key][entry.Node] = true
+	if err := e.words.add(entries, stampOf(src.Tenant, src.ID), stamp); err != nil {
+		return err
 	}
-	e.views.drop(src.Tenant, src.ID)
+	e.catalog.put(src, entries)
+	return nil
+}
+
+// entriesOf are the entries of the L1 and L2 among nodes that say something.
+func entriesOf(src tree.Source, nodes []*tree.Node) []Entry {
+	var out []Entry
+	for _, n := range nodes {
+		if n == nil || n.Level == tree.L3 {
+			continue
+		}
+		text := nodeText(n)
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		out = append(out, Entry{
+			Tenant: src.Tenant, Source: src.ID, Collections: src.Collections, Kind: src.Kind,
+			Node: n.ID, Level: n.Level, Span: n.Span, Title: src.Title, Text: text,
+		})
+	}
+	return out
 }
 
 // AddTree makes all finished nodes of a tree searchable.
@@ -124,24 +190,35 @@ func (e *Engine) AddTree(ctx context.Context, t *tree.Tree) error {
 	return e.Add(ctx, t.Source, nodes)
 }
 
-// Has reports whether any node of a source is searchable.
-func (e *Engine) Has(tenant, source string) bool {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return len(e.indexed[tenant+"\x00"+source]) > 0
-}
-
-// Remove makes a source unfindable.
+// Remove makes a source unfindable; it returns when none of its nodes can be
+// found any more. Removing what is not there is no error.
 func (e *Engine) Remove(ctx context.Context, tenant, source string) error {
-	err := errors.Join(e.vectors.Remove(ctx, tenant, source), e.words.Remove(ctx, tenant, source))
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.indexed, tenant+"\x00"+source)
+	e.write.Lock()
+	defer e.write.Unlock()
+	e.catalog.drop(tenant, source)
 	e.views.drop(tenant, source)
-	return err
+	return errors.Join(e.vectors.Remove(ctx, tenant, source), e.words.Remove(ctx, tenant, source), e.store.remove(tenant, source))
 }
 
-// Warm loads a tree into the cache, so that the first question need not wait.
+// Has reports whether a source is searchable by words and vectors.
+func (e *Engine) Has(tenant, source string) bool {
+	l := e.catalog.get(tenant, source)
+	return l != nil && !l.stale && len(l.nodes) > 0
+}
+
+// Indexed are the ids of a source's searchable nodes, in no order; whoever
+// opened an engine after a crash adds what is missing from them.
+func (e *Engine) Indexed(tenant, source string) map[string]bool {
+	out := map[string]bool{}
+	if l := e.catalog.get(tenant, source); l != nil && !l.stale {
+		for id := range l.nodes {
+			out[id] = true
+		}
+	}
+	return out
+}
+
+// Warm lays a tree out and keeps it, so that the first question need not wait.
 func (e *Engine) Warm(ctx context.Context, tenant, source string) error {
 	_, err := e.view(ctx, tenant, source)
 	return err
@@ -151,8 +228,29 @@ func (e *Engine) view(ctx context.Context, tenant, source string) (*view, error)
 	return e.views.get(ctx, tenant, source, func(ctx context.Context) (*view, error) {
 		t, err := e.cfg.Trees(ctx, tenant, source)
 		if err != nil {
+			return nil, fmt.Errorf("the tree of source %s cannot be read: %w", source, err)
+		}
+		return newView(ctx, t, e.cfg.Embed, e.cfg.EmbedderName, e.cfg.Dim)
+	})
+}
+
+// embedChecked embeds texts and holds the embedder to its contract, so that
+// nothing but finite vectors of one dimension gets any further.
+func embedChecked(ctx context.Context, embed Embed, texts []string, dim int) ([][]float32, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	vectors, err := embed(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	if len(vectors) != len(texts) {
+		return nil, fmt.Errorf("the embedder gave %d vectors for %d texts", len(vectors), len(texts))
+	}
+	for _, v := range vectors {
+		if err := checkVector(v, dim); err != nil {
 			return nil, err
 		}
-		return newView(ctx, t, e.cfg.Embed)
-	})
+	}
+	return vectors, nil
 }

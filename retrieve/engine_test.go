@@ -2,7 +2,6 @@ package retrieve
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -109,91 +108,5 @@ func TestRoundsFillGaps(t *testing.T) {
 			t.Errorf("twice: %q", it.Quote)
 		}
 		seen[it.Quote] = true
-	}
-}
-
-// TestIdentityWalkIsCosineRouting: untrained, the navigator ranks as cosine
-// does, scaled by 2 / (heads · sqrt(d_h)).
-func TestIdentityWalkIsCosineRouting(t *testing.T) {
-	vectors := clustered(50, 9)
-	q := vectors[0]
-	scale := 2 / (walkHeads * math.Sqrt(dim/walkHeads))
-	for _, m := range vectors {
-		if got, want := (navigator{}).score(q, q, m), scale*dot(q, m); math.Abs(got-want) > 1e-6 {
-			t.Fatalf("score %g, scaled cosine %g", got, want)
-		}
-	}
-}
-
-func TestWalkVisitsEachLeafOnce(t *testing.T) {
-	v, err := newView(t.Context(), lens, testEmbed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[int]bool{}
-	for _, st := range (navigator{}).walk(v, v.units[4].vector, 100) {
-		if seen[st.unit] {
-			t.Errorf("leaf %d twice", st.unit)
-		}
-		seen[st.unit] = true
-	}
-	if len(seen) != len(v.units) {
-		t.Errorf("%d of %d leaves", len(seen), len(v.units))
-	}
-}
-
-// TestParentRelativeRule follows the rule by hand: go on to every child that
-// scores at least as its parent, keep the parent whole when none does.
-func TestParentRelativeRule(t *testing.T) {
-	leaf := func(lo int, s float64) *region { return &region{lo: lo, hi: lo + 1, score: s} }
-	left := &region{lo: 0, hi: 2, score: .5, children: []*region{leaf(0, .4), leaf(1, .45)}}
-	right := &region{lo: 2, hi: 4, score: .7, children: []*region{leaf(2, .7), leaf(3, .9)}}
-	root := &region{lo: 0, hi: 4, score: .5, children: []*region{left, right}}
-	kept := func(margin float64) (out [][2]int) {
-		refine(root, margin, func(r *region) { out = append(out, [2]int{r.lo, r.hi}) })
-		return out
-	}
-	if got := kept(0); !slices.Equal(got, [][2]int{{0, 2}, {2, 3}, {3, 4}}) {
-		t.Errorf("margin 0: %v", got)
-	}
-	if got := kept(.25); !slices.Equal(got, [][2]int{{0, 4}}) {
-		t.Errorf("margin .25: the best child leads by .2 only: %v", got)
-	}
-}
-
-func TestKeff(t *testing.T) {
-	for _, c := range []struct {
-		scores []float64
-		want   int
-	}{{nil, 0}, {[]float64{.9}, 1}, {[]float64{.9, .2, .1}, 3}, {[]float64{.9, .8, .1, .05, .01}, 4}, {[]float64{1, .9, .8, .7, .1, 0}, 6}} {
-		if got := keff(c.scores); got != c.want {
-			t.Errorf("keff(%v) = %d, want %d", c.scores, got, c.want)
-		}
-	}
-}
-
-// TestUtilityByHand checks the terms of S on a ledger with one open gap.
-func TestUtilityByHand(t *testing.T) {
-	v := &view{units: []*unit{{}, {}}}
-	l := newLedger(weighted{terms: []string{"lens", "ton"}, weights: []float64{.5, .5}})
-	first := &candidate{view: v, lo: 0, hi: 1, terms: []string{"glass", "lens"}, vector: []float32{1, 0}, rel: .8}
-	if got, want := l.utility(first), .35*.5+.15*1+.15*.8; math.Abs(got-want) > 1e-9 {
-		t.Errorf("first %g, want %g", got, want)
-	}
-	l.add(first)
-	second := &candidate{view: v, lo: 1, hi: 2, terms: []string{"glass", "ton"}, vector: []float32{.6, .8}, rel: .4}
-	if got, want := l.utility(second), .35*1+.15*.5-.15*.6+.15*.4; math.Abs(got-want) > 1e-6 {
-		t.Errorf("second %g, want %g", got, want)
-	}
-}
-
-func TestBudgetSkipsWhatDoesNotFit(t *testing.T) {
-	v := &view{units: []*unit{{}, {}, {}}}
-	c := func(lo, tokens int, rel float64) *candidate {
-		return &candidate{view: v, lo: lo, hi: lo + 1, tokens: tokens, rel: rel, terms: []string{"t"}, vector: []float32{1}}
-	}
-	kept, left := choose(newLedger(weighted{}), []*candidate{c(0, 500, .9), c(1, 40, .8), c(2, 30, .7)}, 100, 12)
-	if len(kept) != 2 || left != 1 || kept[0].tokens != 40 {
-		t.Errorf("kept %d, left out %d", len(kept), left)
 	}
 }

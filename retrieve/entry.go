@@ -1,44 +1,63 @@
 package retrieve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
 )
 
 const (
-	entryNodes = 10 // nodes the entry stage hands on
-	entryTrees = 5  // trees they may lie in
-	entryWide  = 50 // candidates of each index before fusion
-	rrfK       = 60 // reciprocal rank fusion (Cormack et al. 2009)
+	entryNodes = 10  // nodes the entry stage hands on
+	entryTrees = 5   // trees they may lie in
+	entryWide  = 50  // candidates of each index before fusion
+	entryWords = .65 // share of the keyword score in fusion
 )
 
-// enter finds the best L1 and L2 nodes of the scope: vector and keyword hits
-// fused by reciprocal rank, at most entryTrees sources.
-func (e *Engine) enter(ctx context.Context, text string, vector []float32, s Scope) ([]Hit, error) {
-	probe := Probe{Text: text, Vector: vector}
-	byWords, err := e.words.Search(ctx, probe, entryWide, s)
-	if err != nil {
-		return nil, err
+// enter finds the best L1 and L2 nodes of the scope. One index that fails
+// leaves the other: an answer by words alone is better than none.
+func (e *Engine) enter(ctx context.Context, q *question, s Scope) ([]Hit, error) {
+	probe := Probe{Text: q.text, Vector: q.vector}
+	var words, vectors []Hit
+	var errWords, errVectors error
+	if !e.cfg.Switches.Keywords {
+		words, errWords = e.words.Search(ctx, probe, entryWide, s)
 	}
-	byVector, err := e.vectors.Search(ctx, probe, entryWide, s)
-	if err != nil {
-		return nil, err
+	if !e.cfg.Switches.Vectors && !isZero(q.vector) {
+		vectors, errVectors = e.vectors.Search(ctx, probe, entryWide, s)
 	}
-	return fuse(byWords, byVector), nil
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if errWords != nil && errVectors != nil {
+		return nil, errors.Join(errWords, errVectors)
+	}
+	if err := errors.Join(errWords, errVectors); err != nil {
+		e.cfg.Log.Error("one side of the search index failed, the other answers alone", "err", err)
+	}
+	hits := fuse(words, vectors)
+	return slices.DeleteFunc(hits, func(h Hit) bool { // written, but not yet or no longer listed
+		l := e.catalog.get(s.Tenant, h.Source)
+		return l == nil || l.nodes[h.Node].level == 0
+	}), nil
 }
 
-func fuse(lists ...[]Hit) []Hit {
+// fuse adds up both scores, each scaled by the best of its list.
+func fuse(words, vectors []Hit) []Hit {
 	sum := map[string]Hit{}
-	for _, hits := range lists {
-		for rank, h := range hits {
+	add := func(hits []Hit, weight float64) {
+		if len(hits) == 0 || hits[0].Score <= 0 {
+			return
+		}
+		top := hits[0].Score
+		for _, h := range hits {
 			f := sum[h.Node]
 			f.Source, f.Node = h.Source, h.Node
-			f.Score += 1 / float64(rrfK+rank+1)
+			f.Score += weight * max(0, h.Score) / top
 			sum[h.Node] = f
 		}
 	}
+	add(words, entryWords)
+	add(vectors, 1-entryWords)
 	all := make([]Hit, 0, len(sum))
 	for _, h := range sum {
 		all = append(all, h)
@@ -46,37 +65,48 @@ func fuse(lists ...[]Hit) []Hit {
 	return sortHits(all, len(all))
 }
 
-// enteredTrees are the sources of the best hits, in order of their best hit.
-func enteredTrees(hits []Hit) []string {
-	var sources []string
+// enterable are the sources to walk: all of a small scope, else those of the
+// best hits, in order of their best hit.
+func enterable(hits []Hit, scope []*listed) []string {
+	var out []string
+	if len(scope) <= entryTrees {
+		for _, l := range scope {
+			out = append(out, l.src.ID)
+		}
+		return out
+	}
 	for _, h := range hits {
-		if !slices.Contains(sources, h.Source) {
-			if len(sources) == entryTrees {
-				break
-			}
-			sources = append(sources, h.Source)
+		if len(out) == entryTrees {
+			break
+		}
+		if !slices.Contains(out, h.Source) {
+			out = append(out, h.Source)
 		}
 	}
-	return sources
+	return out
 }
 
-// load gives the views of sources. A source that was removed in the meantime
-// is left out.
-func (e *Engine) load(ctx context.Context, tenant string, sources []string) ([]*view, error) {
+// trees are the views of sources, by id. A source that was removed in the
+// meantime is left out; one whose tree cannot be read is logged and left out
+// unless it is the only one.
+func (e *Engine) trees(ctx context.Context, tenant string, sources []string) ([]*view, error) {
 	var views []*view
+	var failed error
+	slices.Sort(sources)
 	for _, id := range sources {
 		v, err := e.view(ctx, tenant, id)
-		if err != nil {
-			if ctx.Err() != nil || !e.Has(tenant, id) {
-				if ctx.Err() != nil {
-					return nil, ctx.Err()
-				}
-				continue
-			}
-			return nil, errors.Join(errors.New("a tree in scope cannot be read"), err)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case err == nil:
+			views = append(views, v)
+		case e.catalog.get(tenant, id) != nil:
+			failed = errors.Join(failed, err)
 		}
-		views = append(views, v)
 	}
-	slices.SortStableFunc(views, func(a, b *view) int { return cmp.Compare(a.tree.Source.ID, b.tree.Source.ID) })
-	return views, nil
+	if failed != nil && len(views) > 0 {
+		e.cfg.Log.Error("a tree in scope is left out", "err", failed)
+		failed = nil
+	}
+	return views, failed
 }

@@ -2,139 +2,201 @@ package retrieve
 
 import (
 	"context"
-	"math"
+	"slices"
 	"sync"
+
+	"github.com/reeltree/reeltree/tree"
 )
 
-// Exact is the default vector index: a scan over int8 vectors keeps the best
-// few, which are ranked again with the exact float vectors. Its recall is 1 up
-// to quantisation ties and nothing in it can break.
+// Exact is the default vector index: a scan over rounded vectors keeps the
+// best few, which are ranked again with the exact ones. Its recall is 1 but for
+// ties of rounding, it looks only at the sources in scope, and nothing in it
+// can break.
 type Exact struct {
-	dim  int
-	mu   sync.RWMutex
-	rows []exactRow
-	at   map[string]int // tenant NUL node -> row
+	dim     int
+	words   int // per row
+	mu      sync.RWMutex
+	codes   []uint64 // rows of words
+	rows    []exactRow
+	free    []int32
+	at      map[string]int32 // tenant NUL node -> row
+	tenants map[string]map[string]*exactSource
 }
 
 type exactRow struct {
-	entry Entry
-	quant []int8
-	scale float32 // quant * scale is about the vector
+	node   string // "" in a free row
+	source *exactSource
+	span   tree.Span
+	vector []float32
+	sum    int32
+	scale  float32
+}
+
+// exactSource is what the rows of a source have in common.
+type exactSource struct {
+	entry Entry // without node and vector
+	rows  []int32
 }
 
 var _ Index = (*Exact)(nil)
 
 // NewExact is an empty index for vectors of one dimension.
-func NewExact(dim int) *Exact { return &Exact{dim: dim, at: map[string]int{}} }
+func NewExact(dim int) *Exact {
+	return &Exact{dim: dim, words: packedWords(dim), at: map[string]int32{}, tenants: map[string]map[string]*exactSource{}}
+}
 
 // Add implements Index. Entries without a vector are left out.
 func (x *Exact) Add(_ context.Context, entries []Entry) error {
-	for _, e := range entries {
-		if e.Vector != nil {
-			if err := checkVector(e.Vector, x.dim); err != nil {
-				return err
-			}
+	if err := checkEntries(entries, x.dim); err != nil {
+		return err
+	}
+	codes := make([]packed, len(entries)) // outside the lock: readers need not wait
+	for i := range entries {
+		if entries[i].Vector != nil {
+			codes[i] = pack(entries[i].Vector, make([]uint64, x.words))
 		}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, e := range entries {
-		if e.Vector == nil {
-			continue
+	for i := range entries {
+		if entries[i].Vector != nil {
+			x.put(&entries[i], codes[i])
 		}
-		row := exactRow{entry: e}
-		row.entry.Text = "" // the keyword side has it
-		row.quant, row.scale = quantise(e.Vector)
-		key := e.Tenant + "\x00" + e.Node
-		if i, ok := x.at[key]; ok {
-			x.rows[i] = row
-			continue
-		}
-		x.at[key] = len(x.rows)
-		x.rows = append(x.rows, row)
 	}
 	return nil
 }
 
-// Remove implements Index: the last row takes the place of a removed one.
+func (x *Exact) put(e *Entry, code packed) {
+	x.delete(e.Tenant, e.Node)
+	row := int32(len(x.rows))
+	if n := len(x.free); n > 0 {
+		row, x.free = x.free[n-1], x.free[:n-1]
+	} else {
+		x.rows = append(x.rows, exactRow{})
+		x.codes = append(x.codes, code.words...)
+	}
+	copy(x.codes[int(row)*x.words:], code.words)
+	s := x.source(e)
+	s.rows = append(s.rows, row)
+	x.rows[row] = exactRow{node: e.Node, source: s, span: e.Span, vector: e.Vector, sum: code.sum, scale: code.scale}
+	x.at[indexKey(e.Tenant, e.Node)] = row
+}
+
+// source is the record of an entry's source, with its facts brought up to date.
+func (x *Exact) source(e *Entry) *exactSource {
+	if x.tenants[e.Tenant] == nil {
+		x.tenants[e.Tenant] = map[string]*exactSource{}
+	}
+	s := x.tenants[e.Tenant][e.Source]
+	if s == nil {
+		s = &exactSource{}
+		x.tenants[e.Tenant][e.Source] = s
+	}
+	s.entry = Entry{Tenant: e.Tenant, Source: e.Source, Collections: slices.Clone(e.Collections), Kind: e.Kind}
+	return s
+}
+
+// Delete implements Index.
+func (x *Exact) Delete(_ context.Context, tenant string, nodes ...string) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, n := range nodes {
+		x.delete(tenant, n)
+	}
+	return nil
+}
+
+func (x *Exact) delete(tenant, node string) {
+	key := indexKey(tenant, node)
+	row, ok := x.at[key]
+	if !ok {
+		return
+	}
+	delete(x.at, key)
+	s := x.rows[row].source
+	if s.rows = slices.DeleteFunc(s.rows, func(r int32) bool { return r == row }); len(s.rows) == 0 {
+		delete(x.tenants[tenant], s.entry.Source)
+	}
+	x.rows[row] = exactRow{}
+	x.free = append(x.free, row)
+}
+
+// Remove implements Index.
 func (x *Exact) Remove(_ context.Context, tenant, source string) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for i := 0; i < len(x.rows); {
-		e := &x.rows[i].entry
-		if e.Tenant != tenant || e.Source != source {
-			i++
-			continue
-		}
-		delete(x.at, e.Tenant+"\x00"+e.Node)
-		last := len(x.rows) - 1
-		if i != last {
-			x.rows[i] = x.rows[last]
-			x.at[x.rows[i].entry.Tenant+"\x00"+x.rows[i].entry.Node] = i
-		}
-		x.rows[last] = exactRow{}
-		x.rows = x.rows[:last]
+	s := x.tenants[tenant][source]
+	if s == nil {
+		return nil
 	}
+	for _, row := range s.rows {
+		delete(x.at, indexKey(tenant, x.rows[row].node))
+		x.rows[row] = exactRow{}
+		x.free = append(x.free, row)
+	}
+	delete(x.tenants[tenant], source)
 	return nil
 }
 
-// overscan is how many times k rows the int8 scan keeps for exact ranking.
+// overscan is how many times k rows the scan keeps for exact ranking.
 const overscan = 4
 
 // Search implements Index.
-func (x *Exact) Search(_ context.Context, p Probe, k int, s Scope) ([]Hit, error) {
+func (x *Exact) Search(ctx context.Context, p Probe, k int, s Scope) ([]Hit, error) {
 	if s.Tenant == "" {
 		return nil, errNoTenant
 	}
-	if err := checkVector(p.Vector, x.dim); err != nil {
+	if err := checkVector(p.Vector, x.dim); err != nil || k <= 0 {
 		return nil, err
 	}
-	quant, scale := quantise(p.Vector)
+	q := packQuery(p.Vector)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	best := make([]Hit, 0, overscan*k+1)
-	rows := map[string]int{}
-	for i := range x.rows {
-		r := &x.rows[i]
-		if !s.admits(&r.entry) {
-			continue
+	best := topRows{most: overscan*k + 16, rows: x.rows}
+	for _, src := range x.within(&s) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
 		}
-		best = append(best, Hit{r.entry.Source, r.entry.Node, float64(dotInt8(quant, r.quant)) * float64(scale*r.scale)})
-		rows[r.entry.Node] = i
-		if len(best) >= 8*overscan*max(k, 16) {
-			best = sortHits(best, overscan*k)
+		for _, row := range src.rows {
+			r := &x.rows[row]
+			if s.Span == nil || inSpan(r.span, s.Span) {
+				best.offer(row, q.dot(x.codes[int(row)*x.words:int(row+1)*x.words], r.sum, r.scale))
+			}
 		}
 	}
-	best = sortHits(best, overscan*k)
-	for i := range best {
-		best[i].Score = dot(p.Vector, x.rows[rows[best[i].Node]].entry.Vector)
+	hits := make([]Hit, 0, len(best.heap))
+	for _, b := range best.heap {
+		r := &x.rows[b.row]
+		hits = append(hits, Hit{r.source.entry.Source, r.node, dot(p.Vector, r.vector)})
 	}
-	return sortHits(best, k), nil
+	return sortHits(hits, k), nil
+}
+
+// within are the sources of a scope.
+func (x *Exact) within(s *Scope) []*exactSource {
+	var out []*exactSource
+	if len(s.Sources) > 0 {
+		for _, id := range slices.Compact(slices.Sorted(slices.Values(s.Sources))) {
+			if src := x.tenants[s.Tenant][id]; src != nil && s.admits(&src.entry) {
+				out = append(out, src)
+			}
+		}
+		return out
+	}
+	for _, src := range x.tenants[s.Tenant] {
+		if s.admits(&src.entry) {
+			out = append(out, src)
+		}
+	}
+	return out
+}
+
+// Len implements Index.
+func (x *Exact) Len() int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return len(x.at)
 }
 
 // Close implements Index.
 func (x *Exact) Close() error { return nil }
-
-func quantise(v []float32) ([]int8, float32) {
-	var peak float32
-	for _, f := range v {
-		peak = max(peak, float32(math.Abs(float64(f))))
-	}
-	out := make([]int8, len(v))
-	if peak == 0 {
-		return out, 0
-	}
-	for i, f := range v {
-		out[i] = int8(math.RoundToEven(float64(f / peak * 127)))
-	}
-	return out, peak / 127
-}
-
-func dotInt8(a, b []int8) int32 {
-	var s int32
-	b = b[:len(a)]
-	for i, v := range a {
-		s += int32(v) * int32(b[i])
-	}
-	return s
-}

@@ -3,7 +3,6 @@ package retrieve
 import (
 	"context"
 	"errors"
-	"hash/fnv"
 	"math"
 	"testing"
 
@@ -15,11 +14,11 @@ func testEmbed(_ context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i, text := range texts {
 		v := make([]float32, 64)
-		for _, t := range terms(text) {
-			h := fnv.New32a()
-			_, _ = h.Write([]byte(t))
-			v[h.Sum32()%64]++
-		}
+		scan(text, func(t term) {
+			if !t.stop {
+				v[t.key%64]++
+			}
+		})
 		if n := math.Sqrt(dot(v, v)); n > 0 {
 			for d := range v {
 				v[d] = float32(float64(v[d]) / n)

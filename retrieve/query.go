@@ -1,46 +1,35 @@
 package retrieve
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/reeltree/reeltree/tree"
 )
 
 const (
-	walkRounds   = 5  // paths of one walk per tree
-	flatUnits    = 24 // flat best units that join the candidates
-	mostEvidence = 12 // pieces of evidence of one answer
-	smooth       = .5 // weight of the neighbours of a unit
-	shareLexical = .6 // of the relevance; the rest is cosine
-	refineMargin = 0.02
+	mostRounds  = 3
+	mostItems   = 12      // pieces of evidence one round chooses
+	mostNearest = 3       // moments shown where there is no answer
+	maxQuestion = 2 << 20 // bytes of a question that is looked at at all
 )
 
-// Query answers one question with evidence. onRound (nil means nobody
-// listens) gets every round as it ends; its error stops the query.
+// Query answers one question with evidence. onRound gets every round as it
+// ends, so that evidence can be shown while the next one runs; nil means nobody
+// listens; its error stops the query and is returned. A question that cannot
+// be searched is refused with an error that wraps ErrQuestion.
 func (e *Engine) Query(ctx context.Context, q Query, onRound func(Round) error) (Result, error) {
-	if err := validate(q); err != nil {
-		return Result{}, err
-	}
-	s, err := e.begin(ctx, q)
+	text, err := validate(q)
 	if err != nil {
 		return Result{}, err
 	}
-	rounds := min(3, orDefault(q.Rounds, e.cfg.Rounds))
-	for n := 1; n <= rounds; n++ {
-		text := q.Text
-		if n > 1 {
-			gaps, _ := s.ledger.gaps()
-			if len(gaps) == 0 || len(gaps) == len(s.ledger.question.terms) {
-				break // nothing open, or nothing of the question is there at all
-			}
-			text = strings.Join(gaps, " ")
-		}
-		round, err := e.round(ctx, s, n, text)
+	s := &search{e: e, q: q, text: text, budget: orDefault(q.Budget, e.cfg.Budget), scope: e.catalog.in(q.Scope)}
+	rounds := min(mostRounds, orDefault(q.Rounds, e.cfg.Rounds))
+	queries := []string{text}
+	for n := 1; n <= rounds && len(queries) > 0; n++ {
+		round, err := s.round(ctx, n, queries)
 		if err != nil {
 			return Result{}, err
 		}
@@ -53,91 +42,170 @@ func (e *Engine) Query(ctx context.Context, q Query, onRound func(Round) error) 
 				return Result{}, err
 			}
 		}
+		queries = s.followUps()
 	}
-	return s.finish(), nil
+	s.finish()
+	return s.result, nil
 }
 
-func validate(q Query) error {
+// validate gives the question as it is searched: valid text without control
+// characters.
+func validate(q Query) (string, error) {
 	switch {
 	case q.Scope.Tenant == "":
-		return fmt.Errorf("%w: no tenant is given", ErrQuestion)
-	case strings.TrimSpace(q.Text) == "":
-		return fmt.Errorf("%w: it is empty", ErrQuestion)
+		return "", fmt.Errorf("%w: no tenant is given", ErrQuestion)
 	case len(q.Text) > maxQuestion:
-		return fmt.Errorf("%w: it has %d bytes and %d are the most", ErrQuestion, len(q.Text), maxQuestion)
-	case !utf8.ValidString(q.Text):
-		return fmt.Errorf("%w: it is not valid UTF-8 text", ErrQuestion)
+		return "", fmt.Errorf("%w: it has %d bytes and %d are the most; shorten it", ErrQuestion, len(q.Text), maxQuestion)
+	case q.Scope.Span != nil && (q.Scope.Span.Unit != tree.UnitMS || q.Scope.Span.StartMS < 0 || q.Scope.Span.EndMS <= q.Scope.Span.StartMS):
+		return "", fmt.Errorf("%w: its span must be a stretch of time that ends after it begins", ErrQuestion)
 	}
-	return nil
+	text := strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(q.Text, " "))
+	if text = strings.TrimSpace(text); text == "" {
+		return "", fmt.Errorf("%w: it is empty; ask for something", ErrQuestion)
+	}
+	return text, nil
 }
 
 // search is the state of one query over its rounds.
 type search struct {
+	e      *Engine
 	q      Query
+	text   string
 	budget int
+	scope  []*listed
+	asked  []string // query texts so far
 	ledger *ledger
+	whole  bool // an aggregate question: no K_eff
+
+	near   []*candidate // the best of the first round
 	result Result
-	views  []*view
-	nearby []*candidate // the best of the first round, for Nearest
-	corpus corpus
 }
 
-func (e *Engine) begin(ctx context.Context, q Query) (*search, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
+// round is entry, walk, refinement and choice for some query texts.
+func (s *search) round(ctx context.Context, n int, queries []string) (Round, error) {
+	round := Round{Round: n, Queries: queries}
+	var all []*candidate
+	for _, text := range queries {
+		s.asked = append(s.asked, text)
+		found, err := s.find(ctx, text, &round)
+		if err != nil {
+			return round, err
+		}
+		all = append(all, found...)
 	}
-	return &search{q: q, budget: orDefault(q.Budget, e.cfg.Budget)}, nil
-}
-
-// round is entry, walk, refine and choose for one query text.
-func (e *Engine) round(ctx context.Context, s *search, n int, text string) (Round, error) {
-	round := Round{Round: n, Queries: []string{text}}
-	vectors, err := e.cfg.Embed(ctx, []string{text})
-	if err != nil {
-		return round, fmt.Errorf("the question cannot be embedded: %w", err)
-	}
-	hits, err := e.enter(ctx, text, vectors[0], s.q.Scope)
-	if err != nil {
-		return round, err
-	}
-	if s.views, err = e.load(ctx, s.q.Scope.Tenant, enteredTrees(hits)); err != nil {
-		return round, err
-	}
-	s.note(&round, "entry", "hit", hits[:min(len(hits), entryNodes)])
-	s.prepare()
-	if n == 1 {
-		s.ledger = newLedger(s.corpus.weigh(contentTerms(s.q.Text)))
-	}
-	r := &ranker{s: s, question: s.corpus.weigh(contentTerms(text)), vector: vectors[0], round: &round}
-	candidates := r.candidates(hits)
-	round.Considered = len(candidates)
-	if n == 1 {
-		s.nearby = candidates[:min(3, len(candidates))]
-	}
-	kept, leftOut := choose(s.ledger, candidates, s.budget, mostEvidence)
+	all = distinct(all)
+	round.Considered = len(all)
+	kept, leftOut := s.ledger.choose(all, s.limits())
 	round.LeftOut = leftOut
 	for _, c := range kept {
 		round.Kept = append(round.Kept, s.item(c))
 	}
-	s.traceChoice(&round, candidates, kept)
+	if n == 1 {
+		s.near = all
+	}
+	s.traceChoice(&round, all, kept)
 	return round, nil
 }
 
-// prepare gathers the statistics of the entered trees.
-func (s *search) prepare() {
-	var units []*unit
-	for _, v := range s.views {
-		units = append(units, v.units...)
+func (s *search) limits() limits {
+	lim := limits{tokens: s.budget, items: mostItems, all: s.whole || s.e.cfg.Switches.Keff}
+	if lim.all {
+		lim.items = s.budget // until the budget is full
 	}
-	s.corpus = newCorpus(units)
+	return lim
 }
 
-func (s *search) note(r *Round, stage, action string, hits []Hit) {
-	if !s.q.Trace {
-		return
+// find is entry, walk and refinement for one query text.
+func (s *search) find(ctx context.Context, text string, round *Round) ([]*candidate, error) {
+	q := &question{text: text, terms: readQuestion(text)}
+	vectors, err := embedChecked(ctx, s.e.cfg.Embed, []string{clip(text)}, s.e.cfg.Dim)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil: // a model that is down must not take keyword search along
+		s.e.cfg.Log.Error("the question could not be embedded and is searched by words alone", "err", err)
+		q.vector = make([]float32, s.e.cfg.Dim)
+	default:
+		q.vector = vectors[0]
+	}
+	hits, err := s.e.enter(ctx, q, s.q.Scope)
+	if err != nil {
+		return nil, err
+	}
+	if q.trees, err = s.e.trees(ctx, s.q.Scope.Tenant, enterable(hits, s.scope)); err != nil {
+		return nil, err
+	}
+	entry := map[string]float64{}
+	for _, h := range hits {
+		entry[h.Node] = h.Score
+	}
+	hits = hits[:min(len(hits), entryNodes)]
+	f := &finder{
+		q: q, span: s.q.Scope.Span, weights: s.e.cfg.Weights, refiner: &s.e.cfg.Refiner,
+		most: min(maxRegion, s.budget), off: s.e.cfg.Switches, entry: entry, trace: s.tracer(round),
 	}
 	for _, h := range hits {
-		r.Trace = append(r.Trace, Decision{Stage: stage, Node: h.Node, Action: action, Score: h.Score})
+		f.trace("entry", "hit", h.Node, h.Score)
+	}
+	q.weigh()
+	if f.whole = aggregate(s.text, hasTables(q.trees)); f.whole {
+		s.whole, f.most = true, min(maxQuote, s.budget)
+	}
+	if s.ledger == nil {
+		s.ledger = newLedger(q)
+	}
+	return f.candidates(hits), nil
+}
+
+// clip is as much of a question as an embedder should get.
+func clip(text string) string {
+	if len(text) <= maxUnit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxUnit], "")
+}
+
+// distinct drops regions that two query texts both found; the better score stays.
+func distinct(all []*candidate) []*candidate {
+	slices.SortStableFunc(all, func(a, b *candidate) int {
+		switch {
+		case a.rel > b.rel:
+			return -1
+		case a.rel < b.rel:
+			return 1
+		}
+		return a.before(b)
+	})
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(c *candidate) bool {
+		key := fmt.Sprint(c.s.tree.Source.ID, c.lo, c.hi)
+		old := seen[key]
+		seen[key] = true
+		return old
+	})
+}
+
+// item is a candidate as evidence of its listed source, whose title and
+// collections are newer than those the tree was stored with.
+func (s *search) item(c *candidate) Item {
+	src := c.s.tree.Source
+	if l := s.e.catalog.get(s.q.Scope.Tenant, src.ID); l != nil {
+		src = l.src
+	}
+	return c.item(src)
+}
+
+func (s *search) tracer(r *Round) func(stage, action, node string, score float64) {
+	if !s.q.Trace {
+		return func(string, string, string, float64) {}
+	}
+	return func(stage, action, node string, score float64) {
+		r.Trace = append(r.Trace, Decision{Stage: stage, Node: node, Action: action, Score: score})
 	}
 }
 
@@ -146,108 +214,28 @@ func (s *search) traceChoice(r *Round, all, kept []*candidate) {
 		return
 	}
 	for _, c := range all {
-		d := Decision{Stage: "choose", Node: c.view.units[c.lo].node, Action: "dropped", Score: c.utility, Why: "utility or overlap"}
-		if slices.Contains(kept, c) {
+		d := Decision{Stage: "choose", Node: c.s.name(c.lo, c.hi), Action: "dropped", Score: c.utility, Why: "others were worth more, or stand for the same place"}
+		switch {
+		case slices.Contains(kept, c):
 			d.Action, d.Why = "kept", ""
+		case c.tokens > s.budget:
+			d.Why = "too long for the budget"
 		}
 		r.Trace = append(r.Trace, d)
 	}
 }
 
 // finish orders the evidence by source, then place, and judges it.
-func (s *search) finish() Result {
-	for _, c := range s.nearby {
-		s.result.Nearest = append(s.result.Nearest, s.item(c))
+func (s *search) finish() {
+	r := &s.result
+	for _, round := range r.Rounds {
+		r.Items = append(r.Items, round.Kept...)
 	}
-	for _, r := range s.result.Rounds {
-		s.result.Items = append(s.result.Items, r.Kept...)
-	}
-	slices.SortStableFunc(s.result.Items, compareItems)
-	s.result.Coverage = s.coverage()
-	s.result.Weak = s.weak()
-	return s.result
-}
-
-func compareItems(a, b Item) int {
-	return cmp.Or(
-		cmp.Compare(a.Source.ID, b.Source.ID), cmp.Compare(a.Span.StartMS, b.Span.StartMS),
-		cmp.Compare(a.Span.Page, b.Span.Page), cmp.Compare(a.Span.Paragraph, b.Span.Paragraph),
-		cmp.Compare(a.Span.StartChar, b.Span.StartChar), cmp.Compare(a.Span.Table, b.Span.Table),
-		cmp.Compare(a.Span.RowStart, b.Span.RowStart), cmp.Compare(a.Node, b.Node))
-}
-
-// coverage is finished L2 milliseconds over the duration of the entered trees.
-func (s *search) coverage() float64 {
-	var done, total int64
-	for _, v := range s.views {
-		total += v.tree.Source.DurationMS
-		for _, c := range v.clips {
-			done += c.node.Span.Duration()
+	sortItems(r.Items)
+	r.Coverage = coverage(s.scope, s.q.Scope.Span)
+	if r.Weak = s.weak(); r.Weak {
+		for _, c := range s.near[:min(len(s.near), mostNearest)] {
+			r.Nearest = append(r.Nearest, s.item(c))
 		}
 	}
-	if total == 0 {
-		return 1
-	}
-	return min(1, float64(done)/float64(total))
 }
-
-// weakShare is the share of the question's information the chosen evidence
-// must hold for the question to count as answerable. On 12 public meetings .5
-// answers 87 % of the questions asked of the right meeting and refuses 74 % of
-// those asked of a wrong one.
-const weakShare = .5
-
-// weak reports that nothing in scope supports the question.
-func (s *search) weak() bool {
-	if len(s.result.Items) == 0 {
-		return true
-	}
-	held := 0.0
-	for i, t := range s.ledger.question.terms {
-		if s.ledger.facts[t] > 0 {
-			held += s.ledger.question.weights[i]
-		}
-	}
-	return held < weakShare
-}
-
-// item is a candidate as evidence: the tightest stored node, the words, the place.
-func (s *search) item(c *candidate) Item {
-	first, last := c.view.units[c.lo], c.view.units[c.hi-1]
-	it := Item{
-		Node: first.node, Level: tree.L3, Source: c.view.tree.Source, Span: first.span,
-		Speaker: first.speaker, Frame: first.frame, Score: max(0, min(1, c.rel)), Tokens: c.tokens,
-	}
-	var quote []string
-	for _, u := range c.view.units[c.lo:c.hi] {
-		quote = append(quote, u.quote)
-		if u.speaker != first.speaker {
-			it.Speaker = ""
-		}
-		it.Span = join(it.Span, u.span)
-	}
-	if last.node != first.node {
-		it.Node, it.Level = parentID(first.node), tree.L2
-	}
-	it.Quote = strings.Join(quote, " ")
-	if n := c.view.tree.Find([]int{first.at[0], first.at[1], first.at[2]}); n != nil {
-		it.Text = n.Text
-	}
-	return it
-}
-
-// join is the smallest span over two; places that cannot be joined keep a.
-func join(a, b tree.Span) tree.Span {
-	switch {
-	case a.Unit != b.Unit:
-	case a.Unit == tree.UnitMS:
-		a.StartMS, a.EndMS = min(a.StartMS, b.StartMS), max(a.EndMS, b.EndMS)
-	case a.Unit == tree.UnitRows && a.Table == b.Table:
-		a.RowStart, a.RowEnd = min(a.RowStart, b.RowStart), max(a.RowEnd, b.RowEnd)
-	case a.Unit == tree.UnitText && a.Page == b.Page && a.Paragraph == b.Paragraph:
-		a.StartChar, a.EndChar = min(a.StartChar, b.StartChar), max(a.EndChar, b.EndChar)
-	}
-	return a
-}
-
-func parentID(node string) string { return node[:max(0, strings.LastIndexByte(node, '.'))] }

@@ -1,48 +1,35 @@
 package retrieve
 
-// region is a node or a virtual group of units [lo, hi) of one clip, with the
-// regions it falls into. Groups are never stored as levels of the tree.
-type region struct {
-	lo, hi   int
-	score    float64
-	children []*region
+// Refiner holds the learned parts of refinement (DESIGN 4.3). Its zero value
+// is the published parent-relative rule exactly.
+type Refiner struct {
+	Offset [groupKinds]float64 // added to the score of a region of a kind
+	Margin float64             // lead over its parent that the best child needs
 }
 
-// Branch is the number of parts a virtual group falls into.
-const branch = 2
-
-// regions builds the balanced groups over units [lo, hi).
-func regions(lo, hi int, score func(lo, hi int) float64) *region {
-	r := &region{lo: lo, hi: hi, score: score(lo, hi)}
-	n := hi - lo
-	if n <= 1 {
-		return r
-	}
-	for i := range min(branch, n) {
-		a, b := lo+i*n/min(branch, n), lo+(i+1)*n/min(branch, n)
-		r.children = append(r.children, regions(a, b, score))
-	}
-	return r
+// refine keeps regions below g: from a region it goes on to every child with
+// s(child) + o_child >= s(region) + o_region; if there is none, or the best
+// leads by less than Margin, the region is kept whole. What is kept is disjoint
+// and in order; there is no absolute threshold and no fixed count.
+func (r *Refiner) refine(g *group, score func(*group) float64, keep func(g *group, score float64)) {
+	r.from(g, score(g), score, keep)
 }
 
-// refine is the parent-relative rule (DESIGN 4.3): from a kept region go on to
-// every child that scores at least as much as the region; if none does, or the
-// best leads by less than margin, keep the region whole. The kept regions are
-// disjoint and in order. There is no absolute threshold and no fixed count.
-func refine(r *region, margin float64, keep func(*region)) {
-	best := 0.0
-	for i, c := range r.children {
-		if i == 0 || c.score > best {
-			best = c.score
-		}
+func (r *Refiner) from(g *group, own float64, score func(*group) float64, keep func(*group, float64)) {
+	bar := own + r.Offset[g.kind]
+	best := bar - 1
+	scores := make([]float64, len(g.kids))
+	for i, k := range g.kids {
+		scores[i] = score(k)
+		best = max(best, scores[i]+r.Offset[k.kind])
 	}
-	if len(r.children) == 0 || best < r.score || best-r.score < margin {
-		keep(r)
+	if best < bar || best-bar < r.Margin {
+		keep(g, own)
 		return
 	}
-	for _, c := range r.children {
-		if c.score >= r.score {
-			refine(c, margin, keep)
+	for i, k := range g.kids {
+		if scores[i]+r.Offset[k.kind] >= bar {
+			r.from(k, scores[i], score, keep)
 		}
 	}
 }

@@ -1,109 +1,141 @@
 package retrieve
 
 import (
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
 
-// terms are the lexical terms of a text: words in small letters without marks,
-// lightly stemmed; pairs of characters where words are written without blanks.
-func terms(text string) []string {
-	var all []string
-	fold := norm.NFKD.String(strings.ToLower(text))
-	for word := range strings.FieldsFuncSeq(fold, separates) {
-		all = appendWord(all, word)
-	}
-	return all
+// The kinds of terms a text is read into. Kinds never meet: the beginning
+// "light" of lighthouse is another term than the word light.
+const (
+	kindWord  = 'w' // a stemmed word
+	kindBegin = 'b' // the first letters of a longer word: inflected forms meet there
+	kindGroup = 'g' // three letters of a word that is not in Latin letters
+	kindChar  = 'c' // one character of a script without blanks
+	kindPair  = 'p' // two of them
+	kindSign  = 's' // a symbol such as an emoji
+)
+
+const (
+	beginRunes  = 4
+	longestWord = 64 // runes; what goes on longer is read as several words
+)
+
+// term is one term of a text: its key, and the characters while a visit lasts.
+type term struct {
+	key    uint64
+	kind   byte
+	stop   bool // a function word
+	runes  []rune
+	weight float64 // what it counts in a question against a whole word
 }
 
-func separates(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r)
+// What kinds of terms count in a question.
+var kindWeight = map[byte]float64{kindWord: 1, kindBegin: .5, kindGroup: .35, kindChar: .35, kindPair: 1, kindSign: 1}
+
+// scanner reads texts into terms. It is scratch space for one goroutine.
+type scanner struct {
+	word  []rune
+	prev  rune // the character before in a script without blanks
+	visit func(term)
 }
 
-func appendWord(all []string, word string) []string {
-	var runes []rune
-	for _, r := range word {
-		if !unicode.Is(unicode.Mn, r) {
-			runes = append(runes, r)
+// scan calls visit for the terms of text, in order of their ends. term.runes
+// is valid during the call only.
+func scan(text string, visit func(term)) {
+	s := scanner{visit: visit}
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			text = norm.NFKD.String(text)
+			break
 		}
 	}
-	if len(runes) == 0 {
-		return all
+	for _, r := range text {
+		s.read(r)
 	}
-	if !unspaced(runes[0]) {
-		return append(all, stem(string(runes)))
-	}
-	if len(runes) == 1 {
-		return append(all, string(runes))
-	}
-	for i := 0; i+2 <= len(runes); i++ {
-		all = append(all, string(runes[i:i+2]))
-	}
-	return all
+	s.endWord()
 }
 
-func unspaced(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer)
-}
-
-// suffixes are cut from words of at least five letters so that a plural or a
-// verb form meets its stem (after Harman 1991, "How effective is suffixing?").
-var suffixes = []string{"ingly", "edly", "ings", "ies", "ing", "ed", "es", "ly", "s"}
-
-func stem(word string) string {
-	if utf8.RuneCountInString(word) < 5 {
-		return strings.TrimSuffix(word, "s")
-	}
-	for _, s := range suffixes {
-		if rest, ok := strings.CutSuffix(word, s); ok && utf8.RuneCountInString(rest) >= 3 && !strings.HasSuffix(rest, "s") {
-			if s == "ies" {
-				return rest + "y"
-			}
-			if rest = strings.TrimSuffix(rest, "e"); utf8.RuneCountInString(rest) < 5 {
-				return strings.TrimSuffix(rest, "s") // lenses meets lens
-			}
-			return rest
+func (s *scanner) read(r rune) {
+	switch {
+	case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
+		s.letter(r)
+	case 'A' <= r && r <= 'Z':
+		s.letter(r + 'a' - 'A')
+	case r < utf8.RuneSelf:
+		s.endWord()
+		s.prev = 0
+	case droppedMark(r):
+	case unblanked(r):
+		s.endWord()
+		s.character(r)
+	case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
+		s.letter(unicode.ToLower(r))
+	default:
+		s.endWord()
+		if s.prev = 0; unicode.Is(unicode.So, r) {
+			s.emit(kindSign, []rune{r}, false)
 		}
 	}
-	return strings.TrimSuffix(word, "e")
 }
 
-// common are function words of questions and speech: they open no gap and
-// prove nothing. Other languages rely on inverse document frequency alone.
-var common = func() map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsSeq(`a about after all am an and any are as at be been before but by can could did do does doing for from
-		had has have he her him his how i if in into is it its just me my no not of on or our out over said say see she should so some
-		tell than that the their them then there these they this those to too up us was we were what when where which while who whom
-		whose why will with would you your und der die das ist wie was wer wo el la los las que de en un una y qué cómo le les des
-		est et dans pour video speaker talk thing happen mention discuss`) {
-		set[stem(w)] = true
+func (s *scanner) letter(r rune) {
+	if len(s.word) == longestWord {
+		s.endWord()
 	}
-	return set
-}()
-
-// contentTerms are the distinct terms of a question that can be evidence, in
-// order; of a question of function words alone, all of them.
-func contentTerms(text string) []string {
-	all := terms(text)
-	content := distinct(all, func(t string) bool { return !common[t] })
-	if len(content) == 0 {
-		return distinct(all, func(string) bool { return true })
-	}
-	return content
+	s.prev = 0
+	s.word = append(s.word, r)
 }
 
-func distinct(list []string, keep func(string) bool) []string {
-	seen := map[string]bool{}
-	var out []string
-	for _, t := range list {
-		if !seen[t] && keep(t) {
-			seen[t] = true
-			out = append(out, t)
-		}
+func (s *scanner) character(r rune) {
+	s.emit(kindChar, []rune{r}, unicode.Is(unicode.Hiragana, r))
+	if s.prev != 0 {
+		s.emit(kindPair, []rune{s.prev, r}, false)
 	}
-	return out
+	s.prev = r
+}
+
+func (s *scanner) endWord() {
+	w := s.word
+	if s.word = s.word[:0]; len(w) == 0 {
+		return
+	}
+	if stop := stopWord(w); stop {
+		s.emit(kindWord, w, true)
+		return
+	}
+	stem := w[:stemLen(w)]
+	s.emit(kindWord, stem, false)
+	if len(stem) > beginRunes {
+		s.emit(kindBegin, stem[:beginRunes], false)
+	}
+	if w[0] < firstNotLatin {
+		return
+	}
+	for i := 0; i+3 <= len(w); i++ {
+		s.emit(kindGroup, w[i:i+3], false)
+	}
+}
+
+// firstNotLatin is the first letter after the Latin blocks.
+const firstNotLatin = 0x250
+
+func (s *scanner) emit(kind byte, runes []rune, stop bool) {
+	s.visit(term{key: termKey(kind, runes), kind: kind, stop: stop, runes: runes, weight: kindWeight[kind]})
+}
+
+// termKey mixes kind and characters into 64 bits (FNV-1a and the finalizer of
+// SplitMix64), so that terms are compared without keeping their text.
+func termKey(kind byte, runes []rune) uint64 {
+	h := 14695981039346656037 ^ uint64(kind)
+	for _, r := range runes {
+		h = (h ^ uint64(uint32(r))) * 1099511628211
+	}
+	h ^= h >> 30
+	h *= 0xbf58476d1ce4e5b9
+	h ^= h >> 27
+	h *= 0x94d049bb133111eb
+	return h ^ h>>31
 }

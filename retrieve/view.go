@@ -3,98 +3,130 @@ package retrieve
 import (
 	"context"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/reeltree/reeltree/tree"
 )
 
-// unit is the finest region of a tree: a cue, a sentence or paragraph, a row,
-// or what is seen in a leaf. Units are never stored as levels.
-type unit struct {
-	node    string // stored L3 it lies in
-	at      [3]int // its place: L1, L2, L3
-	span    tree.Span
-	text    string // what is searched
-	quote   string // what is shown: the raw words, else the description
-	speaker string
-	frame   *tree.FrameRef
-	counts  map[string]float64
-	terms   int
-	vector  []float32
-}
-
-// view is a tree made ready for questions: its units in order, and per L2 the
-// range of its units.
+// view is a tree made ready for questions: its nodes and units in order with
+// vectors, and for each term the units that hold it. It is read only once made.
 type view struct {
-	tree  *tree.Tree
-	units []*unit
-	clips []clipView
+	tree     *tree.Tree
+	roots    []rootView
+	clips    []clipView
+	leaves   []leafView
+	units    []unit
+	postings map[uint64][]posting
+	byNode   map[string]int // L2 id -> clip
+	tables   bool           // some leaf holds rows
+	bytes    int            // about what it takes in memory
 }
 
-// clipView is one L2 with its units [lo, hi).
+type rootView struct {
+	node           *tree.Node
+	clipLo, clipHi int
+	vector         []float32
+}
+
 type clipView struct {
-	node    *tree.Node
-	at      [2]int
-	lo, hi  int
-	vector  []float32
-	rootVec []float32 // of its L1
+	node           *tree.Node
+	root           int
+	leafLo, leafHi int
+	lo, hi         int // units
+	vector         []float32
+	groups         *group // the regions below it
 }
 
-// maxQuote bounds the words of one unit that are shown and searched.
-const maxQuote = 4000
+type leafView struct {
+	node   *tree.Node
+	clip   int
+	lo, hi int // units
+	vector []float32
+}
 
-// newView flattens a tree and embeds its units.
-func newView(ctx context.Context, t *tree.Tree, embed Embed) (*view, error) {
-	v := &view{tree: t}
-	var texts []string
-	for a, l1 := range t.Roots {
-		for b, l2 := range l1.Children {
-			if l2.Text == "" && len(l2.Children) == 0 {
-				continue // a clip that is not finished
-			}
-			clip := clipView{node: l2, at: [2]int{a, b}, lo: len(v.units)}
-			for c, l3 := range l2.Children {
-				v.units = append(v.units, leafUnits(l3, [3]int{a, b, c}, !described(t))...)
-			}
-			if clip.lo == len(v.units) { // nothing is said: what is seen is all there is
-				for c, l3 := range l2.Children {
-					v.units = append(v.units, leafUnits(l3, [3]int{a, b, c}, false)...)
-				}
-			}
-			clip.hi = len(v.units)
-			v.clips = append(v.clips, clip)
-		}
+func hasTables(trees []*view) bool {
+	return slices.ContainsFunc(trees, func(v *view) bool { return v.tables })
+}
+
+// posting is one unit that holds a term.
+type posting struct {
+	unit  int32
+	count float32
+}
+
+// newView lays a tree out and embeds what has no vector of this embedder yet.
+// A clip without text is not finished and left out.
+func newView(ctx context.Context, t *tree.Tree, embed Embed, embedder string, dim int) (*view, error) {
+	b := &viewBuilder{v: &view{tree: t, postings: map[uint64][]posting{}, byNode: map[string]int{}}, plain: !described(t)}
+	b.keep = embedder != "" && t.Embedder == embedder && t.EmbedDim == dim
+	for _, n := range t.Roots {
+		b.root(n)
 	}
-	for _, u := range v.units {
-		texts = append(texts, u.text)
-	}
-	for _, c := range v.clips {
-		texts = append(texts, c.node.Text)
-	}
-	for _, r := range t.Roots {
-		texts = append(texts, r.Text)
-	}
-	vectors, err := embed(ctx, texts)
-	if err != nil {
+	if err := b.embed(ctx, embed, dim); err != nil {
 		return nil, fmt.Errorf("the tree of %s cannot be embedded: %w", t.Source.ID, err)
 	}
-	v.fill(vectors)
-	return v, nil
+	for i := range b.v.clips {
+		b.v.clips[i].groups = b.v.clipGroups(i)
+	}
+	b.v.bytes = len(b.v.units)*(4*dim+160) + (len(b.v.leaves)+len(b.v.clips))*(4*dim+120) + b.postings*12
+	return b.v, nil
 }
 
-func (v *view) fill(vectors [][]float32) {
-	for i, u := range v.units {
-		u.vector = vectors[i]
-		u.counts = map[string]float64{}
-		for _, t := range terms(u.text) {
-			u.counts[t]++
-			u.terms++
+// viewBuilder lays out one tree.
+type viewBuilder struct {
+	v        *view
+	keep     bool     // stored vectors are of this embedder
+	plain    bool     // leaves were described from their own words alone
+	search   []string // per unit, what it is found by
+	postings int
+}
+
+func (b *viewBuilder) root(n *tree.Node) {
+	r := rootView{node: n, clipLo: len(b.v.clips)}
+	for _, l2 := range n.Children {
+		if l2.Text != "" || len(l2.Children) > 0 {
+			b.clip(l2)
 		}
 	}
-	for i := range v.clips {
-		v.clips[i].vector = vectors[len(v.units)+i]
-		v.clips[i].rootVec = vectors[len(v.units)+len(v.clips)+v.clips[i].at[0]]
+	if r.clipHi = len(b.v.clips); r.clipHi > r.clipLo {
+		b.v.roots = append(b.v.roots, r)
 	}
+}
+
+func (b *viewBuilder) clip(n *tree.Node) {
+	c := clipView{node: n, root: len(b.v.roots), leafLo: len(b.v.leaves), lo: len(b.v.units)}
+	spoken := slices.ContainsFunc(n.Children, worded)
+	for _, l3 := range n.Children {
+		if !b.plain || !spoken || worded(l3) { // beside words, "a picture" says nothing
+			b.leaf(l3, len(b.v.clips))
+		}
+	}
+	if len(n.Children) == 0 { // an L2 without leaves stands for itself
+		b.leaf(&tree.Node{ID: n.ID, Level: tree.L2, Text: n.Text, Span: n.Span, Evidence: n.Evidence}, len(b.v.clips))
+	}
+	c.leafHi, c.hi = len(b.v.leaves), len(b.v.units)
+	b.v.byNode[n.ID] = len(b.v.clips)
+	b.v.clips = append(b.v.clips, c)
+}
+
+func (b *viewBuilder) leaf(n *tree.Node, clip int) {
+	l := leafView{node: n, clip: clip, lo: len(b.v.units)}
+	b.v.tables = b.v.tables || len(n.Evidence.Rows) > 0
+	raws := leafUnits(n, len(b.v.leaves))
+	said := map[uint64]bool{}
+	for _, r := range raws {
+		scan(r.search, func(t term) { said[t.key] = true })
+	}
+	about := counts{}
+	if !b.plain || !worded(n) {
+		about.add(n.Text, said)
+	}
+	about.add(screenText(n), said)
+	for i := range raws {
+		b.unit(&raws[i], about)
+	}
+	l.hi = len(b.v.units)
+	b.v.leaves = append(b.v.leaves, l)
 }
 
 // described reports whether a model has looked at the pictures of a tree; the
@@ -104,106 +136,38 @@ func described(t *tree.Tree) bool {
 	return l3 != "" && l3 != "extractive" || t.Imported != nil
 }
 
-// leafUnits are the finest regions of one L3. wordsOnly leaves out a leaf
-// without any words of its own.
-func leafUnits(n *tree.Node, at [3]int, wordsOnly bool) []*unit {
-	e := n.Evidence
-	base := unit{node: n.ID, at: at, span: n.Span, frame: e.Frame}
-	var units []*unit
-	add := func(span tree.Span, speaker, text, quote string) {
-		u := base
-		u.span, u.speaker, u.text, u.quote = span, speaker, bounded(text), bounded(quote)
-		units = append(units, &u)
-	}
-	var said strings.Builder
-	for _, c := range e.Cues {
-		add(tree.MS(c.StartMS, c.EndMS), c.Speaker, strings.TrimSpace(c.Speaker+" "+c.Text), c.Text)
-		said.WriteString(" " + c.Text)
-	}
-	switch {
-	case len(e.Rows) > 0:
-		header := strings.Join(e.Header, " ")
-		for i, row := range e.Rows {
-			span := n.Span
-			span.RowStart, span.RowEnd = n.Span.RowStart+i, n.Span.RowStart+i+1
-			add(span, "", header+" "+strings.Join(row, " "), strings.Join(row, " | "))
-		}
-	case e.Passage != "":
-		for _, s := range sentences(e.Passage) {
-			span := n.Span
-			span.StartChar, span.EndChar = n.Span.StartChar+s.start, n.Span.StartChar+s.end
-			add(span, "", s.text, s.text)
-		}
-	}
-	for _, c := range e.Screen {
-		add(tree.MS(c.StartMS, c.EndMS), "", c.Text, c.Text)
-	}
-	if n.Text != "" && !wordsOnly && (len(units) == 0 || addsWords(n.Text, said.String()+" "+e.Passage)) {
-		add(n.Span, "", n.Text, n.Text)
-	}
-	return units
+// worded reports whether a leaf has words of its own.
+func worded(n *tree.Node) bool {
+	e := &n.Evidence
+	return len(e.Cues) > 0 || e.Passage != "" || len(e.Rows) > 0 || len(e.Screen) > 0
 }
 
-func bounded(s string) string {
-	if len(s) <= maxQuote {
-		return s
+// unit adds one unit with its terms and those of the description it stands
+// under: whoever asks for what was seen finds what was said meanwhile.
+func (b *viewBuilder) unit(r *raw, about counts) {
+	own := counts{}
+	own.add(r.search, nil)
+	for key, n := range about {
+		own[key] += n
 	}
-	return strings.ToValidUTF8(s[:maxQuote], "") + "…"
+	at := int32(len(b.v.units))
+	for key, n := range own {
+		b.v.postings[key] = append(b.v.postings[key], posting{at, n})
+		r.length += n
+	}
+	b.postings += len(own)
+	b.v.units = append(b.v.units, r.unit)
+	b.search = append(b.search, r.search)
 }
 
-// addsWords reports whether a description says more than the words under it.
-func addsWords(text, under string) bool {
-	known := map[string]bool{}
-	for _, t := range terms(under) {
-		known[t] = true
-	}
-	all := contentTerms(text)
-	fresh := 0
-	for _, t := range all {
-		if !known[t] {
-			fresh++
-		}
-	}
-	return fresh*3 > len(all)
-}
+// counts are the terms of a text with how often each occurs.
+type counts map[uint64]float32
 
-// piece is one sentence with its code point range in the passage.
-type piece struct {
-	text       string
-	start, end int
-}
-
-// sentences cuts a passage at sentence ends of any script, and at blanks where
-// a sentence runs on for longer than anyone would read.
-func sentences(passage string) []piece {
-	var out []piece
-	runes := []rune(passage)
-	start := 0
-	emit := func(end int) {
-		a, b := start, end
-		for a < b && (runes[a] == ' ' || runes[a] == '\n' || runes[a] == '\t' || runes[a] == '\r') {
-			a++
+// add counts the terms of text that are not in known.
+func (c counts) add(text string, known map[uint64]bool) {
+	scan(text, func(t term) {
+		if !known[t.key] {
+			c[t.key]++
 		}
-		for b > a && (runes[b-1] == ' ' || runes[b-1] == '\n' || runes[b-1] == '\t' || runes[b-1] == '\r') {
-			b--
-		}
-		if b > a {
-			out = append(out, piece{string(runes[a:b]), a, b})
-		}
-		start = end
-	}
-	for i, r := range runes {
-		switch {
-		case strings.ContainsRune("。！？", r):
-			emit(i + 1)
-		case strings.ContainsRune(".!?؟।", r) && (i+1 == len(runes) || runes[i+1] == ' ' || runes[i+1] == '\n'):
-			if i-start > 2 {
-				emit(i + 1)
-			}
-		case r == ' ' && i-start > 600, i-start > 1200:
-			emit(i + 1)
-		}
-	}
-	emit(len(runes))
-	return out
+	})
 }

@@ -1,0 +1,270 @@
+package retrieve
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/reeltree/reeltree/tree"
+)
+
+const (
+	flatLeaves  = 24  // best leaves of the entered trees that join the walk's
+	nearWeight  = .5  // what the better neighbour adds to a leaf in flat ranking
+	clipWeight  = .15 // part of a candidate's score that its clip decides
+	entryWeight = .4  // part that the clip's place among the index hits decides
+	nearlyBest  = .8  // of the best part's score, at which another part stays
+	maxRegion   = 100 // tokens of one piece of evidence: a viewer wants the place, not a minute of talk
+	maxRegionMS = 30_000
+	maxQuote    = 200 // the same for questions about all of something
+)
+
+// candidate is a region that may become evidence: units [lo, hi) of one clip.
+type candidate struct {
+	s       *scored
+	clip    int
+	lo, hi  int
+	rel     float64 // RelQ with its clip, 0..1
+	tokens  int
+	terms   []uint64 // distinct content words, sorted
+	facts   []uint64 // those of the question, names and numbers, sorted
+	vector  []float32
+	utility float64
+	quote   string
+}
+
+// finder collects candidates of the entered trees for one query text.
+type finder struct {
+	q       *question
+	span    *tree.Span
+	weights *Weights
+	refiner *Refiner
+	off     Switches
+	most    int                // tokens of one piece of evidence
+	whole   bool               // an aggregate question keeps whole stretches
+	entry   map[string]float64 // scores of the nodes the indexes hit, 0..1
+	trace   func(stage, action, node string, score float64)
+}
+
+// candidates are the regions that walk, flat ranking and entry propose,
+// tightened by refinement, best first. Flat ranking proposes, the tree decides
+// depth; with untrained weights the walk only adds.
+func (f *finder) candidates(hits []Hit) []*candidate {
+	var all []*candidate
+	views := make([]*scored, len(f.q.trees))
+	for i, v := range f.q.trees {
+		views[i] = f.q.score(v)
+		views[i].noPhi = f.weights.Phi == nil
+	}
+	clips := f.flat(views)
+	for i, s := range views {
+		f.walked(s, clips[i])
+		f.entered(s, hits, clips[i])
+		for _, c := range sortedKeys(clips[i]) {
+			all = append(all, f.refined(s, c)...)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *candidate) int { return cmp.Or(cmp.Compare(b.rel, a.rel), a.before(b)) })
+	return all
+}
+
+func (c *candidate) before(o *candidate) int {
+	return cmp.Or(cmp.Compare(c.s.tree.Source.ID, o.s.tree.Source.ID), cmp.Compare(c.lo, o.lo), cmp.Compare(c.hi, o.hi))
+}
+
+func sortedKeys(m map[int]bool) []int {
+	var keys []int
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// flat marks the clips of the best leaves over all entered trees.
+func (f *finder) flat(views []*scored) []map[int]bool {
+	clips := make([]map[int]bool, len(views))
+	type ranked struct {
+		view, leaf int
+		score      float64
+	}
+	var best []ranked
+	for i, s := range views {
+		clips[i] = map[int]bool{}
+		for l, score := range s.leafScores() {
+			if score > 0 && f.allowed(s, l) {
+				best = append(best, ranked{i, l, score})
+			}
+		}
+	}
+	if f.off.Flat {
+		return clips
+	}
+	slices.SortStableFunc(best, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.view, b.view), cmp.Compare(a.leaf, b.leaf))
+	})
+	for _, r := range best[:min(len(best), flatLeaves)] {
+		l := views[r.view].leaves[r.leaf]
+		clips[r.view][l.clip] = true
+		f.trace("flat", "hit", l.node.ID, r.score)
+	}
+	return clips
+}
+
+// leafScores rate every leaf by itself and its better neighbour: what a moment
+// is about is often said just before or after it.
+func (s *scored) leafScores() []float64 {
+	own := make([]float64, len(s.leaves))
+	for i, l := range s.leaves {
+		own[i] = relevance(s.regionLexical(l.lo, l.hi), dot(s.q.vector, l.vector))
+	}
+	out := make([]float64, len(own))
+	for i := range own {
+		near := 0.0
+		for _, j := range []int{i - 1, i + 1} {
+			if j >= 0 && j < len(own) && s.clips[s.leaves[j].clip].root == s.clips[s.leaves[i].clip].root {
+				near = max(near, own[j])
+			}
+		}
+		out[i] = (own[i] + nearWeight*near) / (1 + nearWeight)
+	}
+	return out
+}
+
+func (f *finder) allowed(s *scored, leaf int) bool { return inSpan(s.leaves[leaf].node.Span, f.span) }
+
+// walked adds the clips of the navigator's paths.
+func (f *finder) walked(s *scored, clips map[int]bool) {
+	if f.off.Walk {
+		return
+	}
+	for _, p := range s.walk(f.weights, func(l int) bool { return f.allowed(s, l) }) {
+		clips[p.clip] = true
+		f.trace("walk", "step", s.leaves[p.leaf].node.ID, p.scores[2])
+	}
+}
+
+// entered adds the L2 nodes that the indexes hit.
+func (f *finder) entered(s *scored, hits []Hit, clips map[int]bool) {
+	for _, h := range hits {
+		if c, ok := s.byNode[h.Node]; ok && h.Source == s.tree.Source.ID && inSpan(s.clips[c].node.Span, f.span) {
+			clips[c] = true
+		}
+	}
+}
+
+// refined are the candidates of one clip.
+func (f *finder) refined(s *scored, clip int) []*candidate {
+	top := s.clips[clip].groups
+	score := func(g *group) float64 { return relevance(s.regionLexical(g.lo, g.hi), s.groupCosine(g)) }
+	own := score(top)
+	var out []*candidate
+	keep := func(g *group, rel float64) {
+		for _, g := range f.fitting(s, g, score) {
+			out = f.add(out, s, g, score(g), own)
+		}
+		f.trace("refine", "kept", s.name(g.lo, g.hi), rel)
+	}
+	if f.off.Refine || f.whole {
+		f.keepWhole(s, top, func(g *group) { out = f.add(out, s, g, score(g), own) })
+		return out
+	}
+	f.refiner.refine(top, score, keep)
+	return out
+}
+
+// fitting are g, or where it is longer than a quote may be those of its parts
+// that are nearly as good as its best part.
+func (f *finder) fitting(s *scored, g *group, score func(*group) float64) []*group {
+	if f.fits(s, g.lo, g.hi) || len(g.kids) == 0 {
+		return []*group{g}
+	}
+	f.trace("refine", "split", s.name(g.lo, g.hi), score(g))
+	var best float64
+	scores := make([]float64, len(g.kids))
+	for i, k := range g.kids {
+		scores[i] = score(k)
+		best = max(best, scores[i])
+	}
+	var out []*group
+	for i, k := range g.kids {
+		if scores[i] >= nearlyBest*best {
+			out = append(out, f.fitting(s, k, score)...)
+		}
+	}
+	return out
+}
+
+// fits reports whether units [lo, hi) can be one piece of evidence.
+func (f *finder) fits(s *scored, lo, hi int) bool {
+	return s.tokens(lo, hi) <= f.most && (f.whole || joinSpans(s.units[lo].span, s.units[hi-1].span).Duration() <= maxRegionMS)
+}
+
+// keepWhole hands on the largest regions that a quote may hold, in order.
+func (f *finder) keepWhole(s *scored, g *group, keep func(*group)) {
+	if f.fits(s, g.lo, g.hi) || len(g.kids) == 0 {
+		keep(g)
+		return
+	}
+	for _, k := range g.kids {
+		f.keepWhole(s, k, keep)
+	}
+}
+
+// add appends the region as a candidate, joined with the one before where they
+// touch, and cut to the span that was asked for.
+func (f *finder) add(out []*candidate, s *scored, g *group, rel, clipRel float64) []*candidate {
+	lo, hi := g.lo, g.hi
+	for lo < hi && !inSpan(s.units[lo].span, f.span) {
+		lo++
+	}
+	for hi > lo && !inSpan(s.units[hi-1].span, f.span) {
+		hi--
+	}
+	if lo == hi {
+		return out
+	}
+	rel = rel*(1-clipWeight-entryWeight) + clipWeight*clipRel + entryWeight*f.entry[s.clips[g.clip].node.ID]
+	if n := len(out); n > 0 && !f.whole && out[n-1].hi == lo && f.fits(s, out[n-1].lo, hi) {
+		rel, lo = max(rel, out[n-1].rel), out[n-1].lo
+		out = out[:n-1]
+	}
+	return append(out, &candidate{s: s, clip: g.clip, lo: lo, hi: hi, rel: min(1, rel), tokens: s.tokens(lo, hi)})
+}
+
+// tokens is what units [lo, hi) cost when shown.
+func (v *view) tokens(lo, hi int) int {
+	n := 0
+	for _, u := range v.units[lo:hi] {
+		n += u.tokens
+	}
+	return n
+}
+
+// name is the id of the tightest stored node that holds units [lo, hi).
+func (v *view) name(lo, hi int) string {
+	if v.units[lo].leaf == v.units[hi-1].leaf {
+		return v.leaves[v.units[lo].leaf].node.ID
+	}
+	return v.clips[v.leaves[v.units[lo].leaf].clip].node.ID
+}
+
+// words is what units [lo, hi) show: their raw words, else the descriptions of
+// their leaves, which are not raw.
+func (v *view) words(lo, hi int) string {
+	var raw, told []string
+	last := -1
+	for _, u := range v.units[lo:hi] {
+		if u.quote != "" {
+			raw = append(raw, u.quote)
+		}
+		if u.leaf != last {
+			last = u.leaf
+			told = append(told, v.leaves[u.leaf].node.Text)
+		}
+	}
+	if len(raw) > 0 {
+		return strings.Join(raw, " ")
+	}
+	return bounded(strings.Join(told, " "))
+}

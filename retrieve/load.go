@@ -1,0 +1,163 @@
+package retrieve
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/reeltree/reeltree/tree"
+)
+
+// kept is what a store file holds about one source.
+type kept struct {
+	src     tree.Source
+	entries []Entry // the last of each node, in order of first mention
+	stamp   string
+	stale   bool // the vectors were of another embedder and are left out
+}
+
+// load reads every file of the store.
+func (s *store) load(each func(kept) error) error {
+	if s.dir == "" {
+		return nil
+	}
+	files, err := os.ReadDir(filepath.Join(s.dir, "entries"))
+	if err != nil {
+		return fmt.Errorf("the search index cannot be read: %w", err)
+	}
+	for _, f := range files {
+		name := filepath.Join(s.dir, "entries", f.Name())
+		if filepath.Ext(name) != storeExt || f.IsDir() {
+			continue
+		}
+		k, err := s.read(name)
+		if err != nil {
+			s.log.Warn("a damaged part of the search index is dropped; its source must be indexed again", "file", name, "err", err)
+			if err := os.Remove(name); err != nil {
+				return fmt.Errorf("the search index cannot be repaired: %w", err)
+			}
+			continue
+		}
+		if !k.stale {
+			s.stamps[name] = k.stamp
+		}
+		if err := each(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads one file and cuts off a tail that a crash left.
+func (s *store) read(name string) (kept, error) {
+	f, err := os.OpenFile(name, os.O_RDWR, 0o600)
+	if err != nil {
+		return kept{}, err
+	}
+	defer func() { _ = f.Close() }() // what was read is checked, what was cut is gone already
+	r := bufio.NewReaderSize(f, 1<<16)
+	k, whole, err := s.readRecords(r)
+	if errors.Is(err, io.ErrUnexpectedEOF) && k.stamp != "" {
+		s.log.Warn("the last write to a part of the search index was cut off", "file", name)
+		err = f.Truncate(whole)
+	}
+	if err == nil && (k.stamp == "" || s.name(k.src.Tenant, k.src.ID) != name) {
+		err = errors.New("it names another source or none")
+	}
+	return k, err
+}
+
+// readRecords reads to the end; whole is where the last good record ends.
+func (s *store) readRecords(r *bufio.Reader) (k kept, whole int64, err error) {
+	payload, err := readRecord(r)
+	var h header
+	if err == nil {
+		err = json.Unmarshal(payload, &h)
+	}
+	if err != nil || h.Format != storeFormat || h.Dim <= 0 {
+		return k, 0, errors.Join(err, errors.New("it has no header of this format"))
+	}
+	whole = int64(8 + len(payload))
+	k.stale = h.Embedder != s.embedder || h.Dim != s.dim
+	at := map[string]int{}
+	for {
+		payload, err = readRecord(r)
+		if errors.Is(err, io.EOF) {
+			return k, whole, nil
+		}
+		if err != nil {
+			return k, whole, err
+		}
+		src, entries, err := decodeAdded(payload, h.Dim)
+		if err != nil || src.Tenant != h.Tenant || src.ID != h.Source {
+			return k, whole, errors.Join(err, errDamaged)
+		}
+		k.src = src
+		for _, e := range entries {
+			if k.stale {
+				e.Vector = nil
+			}
+			if i, ok := at[e.Node]; ok {
+				k.entries[i] = e
+				continue
+			}
+			at[e.Node] = len(k.entries)
+			k.entries = append(k.entries, e)
+		}
+		k.stamp = nextStamp(k.stamp, payload)
+		whole += int64(8 + len(payload))
+	}
+}
+
+// load fills the indexes from the store. What the keyword index already has,
+// as its stamps say, is left alone; should it hold anything else besides, as
+// after a crash in the middle of a removal, it is made anew.
+func (e *Engine) load() error {
+	ctx := context.Background()
+	nodes := 0
+	err := e.store.load(func(k kept) error {
+		if !k.stale {
+			if err := e.vectors.Add(ctx, k.entries); err != nil {
+				return err
+			}
+		}
+		nodes += len(k.entries)
+		e.catalog.put(k.src, k.entries)
+		e.catalog.mark(k.src, k.stale)
+		if e.words.stamp(k.src.Tenant, k.src.ID) == k.stamp {
+			return nil
+		}
+		if err := e.words.Remove(ctx, k.src.Tenant, k.src.ID); err != nil {
+			return err
+		}
+		return e.loadWords(k)
+	})
+	if err != nil || e.words.Len() == nodes || e.store.dir == "" {
+		return err
+	}
+	e.cfg.Log.Warn("the keyword index holds something else than was added and is made anew", "has", e.words.Len(), "want", nodes)
+	if err := errors.Join(e.words.Close(), os.RemoveAll(e.store.keywordDir())); err != nil {
+		return fmt.Errorf("the keyword index cannot be made anew: %w", err)
+	}
+	if e.words, err = openKeyword(e.store.keywordDir(), e.cfg.Log); err != nil {
+		return err
+	}
+	return e.store.load(e.loadWords)
+}
+
+// loadWords fills the keyword index with one source.
+func (e *Engine) loadWords(k kept) error {
+	key := stampOf(k.src.Tenant, k.src.ID)
+	for part := range slices.Chunk(k.entries, 256) {
+		if err := e.words.add(part, key, ""); err != nil {
+			return err
+		}
+	}
+	return e.words.add(nil, key, k.stamp)
+}

@@ -1,0 +1,178 @@
+package retrieve
+
+import (
+	"math"
+	"sort"
+
+	"github.com/reeltree/reeltree/tree"
+)
+
+// BM25 (Robertson & Zaragoza 2009). Length counts against a fixed one of a
+// short passage, so that a cue of four words gains little over a sentence.
+const (
+	bm25K1     = 1.2
+	bm25B      = .75
+	bm25Length = 60 // terms
+)
+
+// shareLexical is the part of the lexical score in relevance; the rest is cosine.
+const shareLexical = .6
+
+// question is a query text made ready: distinct terms with weights that sum to
+// 1 over the entered trees, and a vector.
+type question struct {
+	text   string
+	terms  []questionTerm
+	vector []float32
+	trees  []*view
+}
+
+type questionTerm struct {
+	key    uint64
+	shown  string // the characters of the term; for words of the question as asked
+	kind   byte
+	weight float64 // share of the question's information
+}
+
+// maxTerms bounds what a question costs; of a longer one the first count.
+const maxTerms = 96
+
+// readQuestion are the distinct terms of a text, function words only where
+// there is nothing else.
+func readQuestion(text string) []questionTerm {
+	var all, stops []questionTerm
+	seen := map[uint64]bool{}
+	scan(text, func(t term) {
+		if seen[t.key] || len(seen) >= 4*maxTerms {
+			return
+		}
+		seen[t.key] = true
+		q := questionTerm{key: t.key, shown: string(t.runes), kind: t.kind, weight: t.weight}
+		if t.stop {
+			stops = append(stops, q)
+		} else {
+			all = append(all, q)
+		}
+	})
+	if len(all) == 0 {
+		all = stops
+	}
+	return all[:min(len(all), maxTerms)]
+}
+
+// weigh gives the terms their share of information over the units of trees.
+// Never negative, so a term that stands everywhere cannot hurt.
+func (q *question) weigh() {
+	units := 0
+	for _, v := range q.trees {
+		units += len(v.units)
+	}
+	var sum float64
+	for i := range q.terms {
+		t := &q.terms[i]
+		df := 0
+		for _, v := range q.trees {
+			df += len(v.postings[t.key])
+		}
+		t.weight *= math.Log1p((float64(units) - float64(df) + .5) / (float64(df) + .5))
+		sum += t.weight
+	}
+	for i := range q.terms {
+		if sum > 0 {
+			q.terms[i].weight /= sum
+		}
+	}
+}
+
+// scored is one view with what a question makes of it.
+type scored struct {
+	*view
+	q        *question
+	postings [][]posting // per question term
+	lexical  []float32   // per unit
+	cosine   []float32   // per unit
+	cosSum   []float32   // running sum of cosine, one longer
+	noPhi    bool        // nobody reads the features
+}
+
+// score rates every unit of v.
+func (q *question) score(v *view) *scored {
+	n := len(v.units)
+	s := &scored{view: v, q: q, lexical: make([]float32, n), cosine: make([]float32, n), cosSum: make([]float32, n+1)}
+	for _, t := range q.terms {
+		list := v.postings[t.key]
+		s.postings = append(s.postings, list)
+		for _, p := range list {
+			s.lexical[p.unit] += float32(t.weight * saturated(float64(p.count), float64(v.units[p.unit].length)))
+		}
+	}
+	for i := range v.units {
+		s.cosine[i] = float32(dot(q.vector, v.units[i].vector))
+		s.cosSum[i+1] = s.cosSum[i] + s.cosine[i]
+	}
+	return s
+}
+
+// saturated is the BM25 term weight of count occurrences in length terms, in
+// [0, 1): 1 would be infinitely many.
+func saturated(count, length float64) float64 {
+	if count <= 0 {
+		return 0
+	}
+	return count / (count + bm25K1*(1-bm25B+bm25B*length/bm25Length))
+}
+
+// regionLexical is the BM25 share of units [lo, hi) read as one text.
+func (s *scored) regionLexical(lo, hi int) float64 {
+	if hi-lo == 1 {
+		return float64(s.lexical[lo])
+	}
+	var length float64
+	for i := lo; i < hi; i++ {
+		length += float64(s.units[i].length)
+	}
+	var sum float64
+	for i, t := range s.q.terms {
+		var count float64
+		for _, p := range within(s.postings[i], lo, hi) {
+			count += float64(p.count)
+		}
+		sum += t.weight * saturated(count, length)
+	}
+	return sum
+}
+
+// within are the postings of units [lo, hi).
+func within(list []posting, lo, hi int) []posting {
+	a := sort.Search(len(list), func(i int) bool { return int(list[i].unit) >= lo })
+	b := a
+	for b < len(list) && int(list[b].unit) < hi {
+		b++
+	}
+	return list[a:b]
+}
+
+// groupCosine is the cosine of the question to a group: to the node's own
+// vector where the group is a node, else to the mean of its units.
+func (s *scored) groupCosine(g *group) float64 {
+	switch g.kind {
+	case groupClip:
+		return dot(s.q.vector, s.clips[g.clip].vector)
+	case groupLeaf:
+		return dot(s.q.vector, s.leaves[g.leaf].vector)
+	}
+	if g.norm == 0 {
+		return 0
+	}
+	return float64((s.cosSum[g.hi] - s.cosSum[g.lo]) / g.norm)
+}
+
+// relevance joins lexical share and cosine, both in [0, 1].
+func relevance(lexical, cosine float64) float64 {
+	return shareLexical*lexical + (1-shareLexical)*max(0, min(1, cosine))
+}
+
+// inSpan reports whether a place touches the one that was asked for.
+func inSpan(s tree.Span, wanted *tree.Span) bool {
+	return wanted == nil || s.Overlap(*wanted) > 0
+}

@@ -1,0 +1,138 @@
+package retrieve
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// scanned writes the terms of a text as KIND:CHARACTERS, function words in brackets.
+func scanned(text string) string {
+	var out []string
+	scan(text, func(t term) {
+		s := string(t.kind) + ":" + string(t.runes)
+		if t.stop {
+			s = "[" + s + "]"
+		}
+		out = append(out, s)
+	})
+	return strings.Join(out, " ")
+}
+
+func TestScan(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                 "",
+		" ?! ":             "",
+		"The lens":         "[w:the] w:len",
+		"lenses":           "w:len",
+		"Lighthouses' 4":   "w:lighthous b:ligh w:4",
+		"running, planned": "w:run w:plan",
+		"café CAFÉ":        "w:caf w:caf",
+		"ﬁlm":              "w:film",
+		"灯台の光":             "c:灯 c:台 p:灯台 [c:の] p:台の c:光 p:の光",
+		"маяк":             "w:маяк g:мая g:аяк",
+		"قَدِيم":           "w:قديم g:قدي g:ديم",
+		"2-stroke":         "w:2 w:strok b:stro",
+		"ok 😀":             "[w:ok] s:😀",
+		"a\u0301b":         "w:ab",
+	} {
+		if got := scanned(text); got != want {
+			t.Errorf("%q reads as %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestFormsOfOneWordMeet(t *testing.T) {
+	for _, forms := range [][]string{
+		{"lens", "lenses"}, {"glass", "glasses"}, {"phase", "phases"}, {"case", "cases"}, {"story", "stories"},
+		{"run", "runs", "running"}, {"plan", "planned", "planning"}, {"bake", "baked", "baking", "bakes"}, {"box", "boxes"},
+		{"house", "houses"}, {"quick", "quickly"}, {"watch", "watches", "watched", "watching"},
+	} {
+		for _, f := range forms[1:] {
+			if scanned(f) != scanned(forms[0]) {
+				t.Errorf("%s reads as %s, %s as %s", forms[0], scanned(forms[0]), f, scanned(f))
+			}
+		}
+	}
+	for _, pair := range [][2]string{{"glass", "glas"}, {"light", "lighthouse"}, {"bus", "bu"}, {"king", "k"}} {
+		if scanned(pair[0]) == scanned(pair[1]) {
+			t.Errorf("%s and %s are one word", pair[0], pair[1])
+		}
+	}
+}
+
+func TestReadQuestion(t *testing.T) {
+	shown := func(text string) (out []string) {
+		for _, t := range readQuestion(text) {
+			out = append(out, t.shown)
+		}
+		return out
+	}
+	if got := shown("What is the lens of the lens?"); !slices.Equal(got, []string{"len"}) {
+		t.Errorf("content is %v", got)
+	}
+	if got := shown("What is it?"); !slices.Equal(got, []string{"what", "is", "it"}) {
+		t.Errorf("function words alone are %v", got)
+	}
+	if got := len(readQuestion(strings.Repeat("abcde fghij klmno ", 10) + strings.Join(strings.Split(strings.Repeat("qwertzuiopasdfghjkl", 99), ""), " x"))); got > maxTerms {
+		t.Errorf("%d terms", got)
+	}
+}
+
+func FuzzScan(f *testing.F) {
+	f.Add("lens 灯台 😀 قَدِيم")
+	f.Add("\xff\x00'")
+	f.Fuzz(func(t *testing.T, text string) {
+		scan(text, func(tm term) {
+			if len(tm.runes) == 0 || len(tm.runes) > longestWord || tm.weight <= 0 {
+				t.Errorf("%q: term of %d characters, weight %g", text, len(tm.runes), tm.weight)
+			}
+		})
+	})
+}
+
+func TestSentences(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                 "",
+		"One. Two! Three?": "One.|Two!|Three?",
+		"Dr. No met Mr. Bond in the U.S. then. He left.": "Dr. No met Mr. Bond in the U.S. then.|He left.",
+		"J. Smith wrote 3.5 pages. I did too.":           "J. Smith wrote 3.5 pages.|I did too.",
+		"He said “no.” She left.":                        "He said “no.”|She left.",
+		"灯台だ。レンズ！水銀？":                                    "灯台だ。|レンズ！|水銀？",
+		"यह है। वह है।":                                  "यह है।|वह है।",
+		"first\n\nsecond":                                "first|second",
+		"approx. ten of them":                            "approx. ten of them",
+		"Wait... what?!":                                 "Wait... what?!",
+	} {
+		var got []string
+		for _, p := range sentences(text) {
+			got = append(got, p.text)
+		}
+		if strings.Join(got, "|") != want {
+			t.Errorf("%q is cut into %q", text, got)
+		}
+	}
+}
+
+// Pieces are in order, are what their range says, and lose nothing but blanks.
+func FuzzSentences(f *testing.F) {
+	f.Add("One. Two! Three? 灯台だ。")
+	f.Add(strings.Repeat("word ", 500))
+	f.Add(strings.Repeat("漢", 3000))
+	f.Fuzz(func(t *testing.T, text string) {
+		r := []rune(text)
+		at := 0
+		for _, p := range sentences(text) {
+			if p.start < at || p.end <= p.start || p.end > len(r) || p.text != string(r[p.start:p.end]) || p.end-p.start > 2*longSentence+1 {
+				t.Fatalf("%q: piece [%d, %d) after %d", text, p.start, p.end, at)
+			}
+			if strings.TrimSpace(string(r[at:p.start])) != "" {
+				t.Fatalf("%q: lost %q", text, string(r[at:p.start]))
+			}
+			at = p.end
+		}
+		if strings.TrimSpace(string(r[at:])) != "" {
+			t.Fatalf("%q: lost the end %q", text, string(r[at:]))
+		}
+	})
+}
