@@ -3,6 +3,7 @@ package library
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,10 +19,18 @@ var ErrNotFound = errors.New("not found")
 // checked where they come in; here a bad one can at worst name nothing.
 func recordKey(tenant, id string) string { return safe(tenant) + "." + safe(id) }
 
-// safe writes any string in the letters that keys, subjects and file names share.
+// maxPlain is the longest name that is written out; longer ones are hashed.
+const maxPlain = 90
+
+// safe writes any string in the letters that keys, subjects and file names
+// share: plain ones as they are, others as _ and hex, long ones as _- and the
+// hex of their hash.
 func safe(s string) string {
 	plain := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' }
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+	switch {
+	case len(s) > maxPlain:
+		return fmt.Sprintf("_-%x", sha256.Sum256([]byte(s)))
+	case s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0:
 		return s
 	}
 	return fmt.Sprintf("_%x", s)

@@ -14,6 +14,8 @@
 //	blobs/    KIND/TENANT/SOURCE[/NODE]; kinds clips, content, frames, replies,
 //	          subtitles, trees, vectors, and plans/TENANT/JOB
 //	tmp/      content on its way in; emptied at every start
+//	salvage.json
+//	          records that a repair carries over; there only while it goes on
 //
 // Whatever is not plain lower-case letters, digits and dashes is written as _
 // and its bytes in hex, so nothing a user chose becomes a path or a subject.

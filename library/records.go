@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -80,17 +81,22 @@ func list[T any](ctx context.Context, kv jetstream.KeyValue, filter string) ([]T
 	return all, err
 }
 
-// scan visits the present records under a filter once.
+// scan visits the present records under a filter once. It fails with ErrDamaged
+// when the store says that there are more but does not bring them.
 func scan(ctx context.Context, kv jetstream.KeyValue, filter string, visit func(jetstream.KeyValueEntry) error, opts ...jetstream.WatchOpt) error {
 	watcher, err := kv.Watch(ctx, filter, append(opts, jetstream.IgnoreDeletes())...)
 	if err != nil {
 		return fmt.Errorf("the records cannot be listed: %w", err)
 	}
 	defer func() { _ = watcher.Stop() }()
+	patience := time.NewTimer(stall)
+	defer patience.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-patience.C:
+			return fmt.Errorf("the records cannot be listed: %w; start again to repair them", ErrDamaged)
 		case entry, open := <-watcher.Updates():
 			if !open || entry == nil { // nil marks the end of what was there
 				return nil
@@ -98,6 +104,7 @@ func scan(ctx context.Context, kv jetstream.KeyValue, filter string, visit func(
 			if err := visit(entry); err != nil {
 				return err
 			}
+			patience.Reset(stall)
 		}
 	}
 }

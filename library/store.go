@@ -50,6 +50,7 @@ type Store struct {
 	guards  guards
 	synced  sync.Map // blob folders whose name is durable
 	crashed bool     // the owner before did not end orderly
+	damage  bool     // records were lost
 	closed  sync.Once
 }
 
@@ -63,7 +64,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	cfg.AnswerTTL = cmp.Or(max(0, cfg.AnswerTTL), defaultAnswerTTL)
 	cfg.Answers = cmp.Or(max(0, cfg.Answers), defaultAnswers)
 	s := &Store{cfg: cfg, log: cfg.Log.With("room", "library"), queue: newQueue()}
-	for _, step := range []func(context.Context) error{s.openFolder, s.openServer, s.openStreams, s.recover} {
+	for _, step := range []func(context.Context) error{s.openFolder, s.openServer, s.openStreams, s.repair, s.recover} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}

@@ -44,7 +44,8 @@ func (s *Store) openStreams(ctx context.Context) error {
 	return nil
 }
 
-// recover empties tmp, sweeps after a crash and completes interrupted deletions.
+// recover empties tmp, sweeps after a crash, completes interrupted deletions and
+// finds the sources again whose records were damaged.
 func (s *Store) recover(ctx context.Context) error {
 	leftovers, err := filepath.Glob(filepath.Join(s.cfg.Dir, "tmp", "*"))
 	if err != nil {
@@ -60,5 +61,11 @@ func (s *Store) recover(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.completeDeletions(ctx)
+	if err := s.completeDeletions(ctx); err != nil {
+		return err
+	}
+	if s.damage {
+		return s.adopt(ctx)
+	}
+	return nil
 }
