@@ -174,11 +174,11 @@ func carry(text string, turns []Turn) []string {
 		known[keys[0]] = true
 		carried = append(carried, word)
 	}
-	for i := len(turns) - 1; i >= 0; i-- {
-		for word := range strings.FieldsSeq(turns[i].Question) {
+	for _, t := range slices.Backward(turns) {
+		for word := range strings.FieldsSeq(t.Question) {
 			take(word)
 		}
-		if !followsUp(turns[i].Question) {
+		if !followsUp(t.Question) {
 			break
 		}
 	}

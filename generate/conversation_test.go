@@ -89,8 +89,16 @@ func TestCarryGoesBackOverFollowUps(t *testing.T) {
 func TestReadTurn(t *testing.T) {
 	var raw []json.RawMessage
 	for _, e := range []Event{
-		Round{Round: 1}, NewEvidence(1, evidence[0]), NewEvidence(2, evidence[1]), Token{"Old. "}, Citation{N: 1},
-		Revised{Because: []string{"x"}}, Token{"Thirty "}, Token{"kilometres."}, Citation{N: 2}, Citation{N: 9}, Done{Finish: FinishStop},
+		Round{Round: 1},
+		NewEvidence(1, evidence[0]), NewEvidence(2, evidence[1]),
+		Token{"Old. "},
+		Citation{N: 1},
+		Revised{Because: []string{"x"}},
+		Token{"Thirty "},
+		Token{"kilometres."},
+		Citation{N: 2},
+		Citation{N: 9},
+		Done{Finish: FinishStop},
 	} {
 		body, err := Marshal(e)
 		if err != nil {

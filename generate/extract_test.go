@@ -29,6 +29,11 @@ func TestExtractiveAnswerHasVariety(t *testing.T) {
 	if strings.Count(text, "eight kilometres") != 1 {
 		t.Errorf("said twice: %q", text)
 	}
+	near := made(30_000, "So a ship could just see the lamp from the eight kilometres, yes.")
+	_, text = collect(t, &Answerer{Find: finder(false, append([]retrieve.Item{near}, evidence...)...)}, Question{Text: "From how far could a ship see the lamp?"})
+	if strings.Count(text, "eight kilometres") != 1 {
+		t.Errorf("said twice in nearly the same words: %q", text)
+	}
 }
 
 func TestExtractiveAnswersInOtherScripts(t *testing.T) {
