@@ -45,7 +45,7 @@ export const t = {
   adding: {
     title: 'Add sources',
     address: 'Address',
-    placeholder: 'https://… a video, a recording, a page, or a YouTube address',
+    placeholder: 'https://… or a YouTube address',
     fetch: 'Add',
     or: 'or',
     files: 'Choose files',

@@ -58,9 +58,13 @@ describe('order', () => {
   });
 
   it('drops what it has seen', () => {
+    const sent = bench.socket.sent.length;
     bench.socket.say(token(1, 'a'));
     bench.socket.say(token(1, 'a'));
-    expect(heard.text()).toBe('a');
+    bench.socket.say(token(3, 'bc', 2));
+    bench.socket.say(token(2, 'b'));
+    expect(heard.text()).toBe('abc');
+    expect(bench.socket.sent).toHaveLength(sent); // nothing is asked for again
   });
 
   it('asks again after a hole and takes nothing until the service has heard it', () => {
