@@ -8,7 +8,7 @@ import { Service, root, talk } from './service.mjs';
 if (process.env.SCREENSHOTS !== '1') process.exit(0);
 
 const images = join(root, 'docs/images');
-const more = process.env.SHOTS;
+const more = process.env.SHOTS ?? '';
 await mkdir(images, { recursive: true });
 if (more) await mkdir(more, { recursive: true });
 const question = 'How did keepers turn the heavy lens?';
