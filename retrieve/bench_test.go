@@ -1,12 +1,10 @@
 package retrieve_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
 	"github.com/reeltree/reeltree/internal/testkit"
-	"github.com/reeltree/reeltree/model"
 	"github.com/reeltree/reeltree/retrieve"
 	"github.com/reeltree/reeltree/tree"
 )
@@ -53,29 +51,18 @@ func meetingTree(m meeting, id string) *tree.Tree {
 func TestMeetingsRecall(t *testing.T) {
 	meetings := testkit.ReadJSONLines[meeting](t, testkit.Shared(t, "bench", "meetings-dev.jsonl.gz"))[:10]
 	trees := map[string]*tree.Tree{}
-	builtin := model.NewBuiltin()
-	e, err := retrieve.Open(retrieve.Config{
-		Embed: builtin.Embed, Dim: builtin.Dim(), Budget: 1200,
-		Trees: func(_ context.Context, _, id string) (*tree.Tree, error) { return trees[id], nil },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = e.Close() }()
 	ids := make([]string, len(meetings))
 	for i, m := range meetings {
 		ids[i] = fmt.Sprintf("meetingmeetingmeeting%c", 'a'+i)
 		trees[ids[i]] = meetingTree(m, ids[i])
-		if err := e.AddTree(t.Context(), trees[ids[i]]); err != nil {
-			t.Fatal(err)
-		}
 	}
+	e := opened(t, trees)
 	var recall, share float64
 	asked, right, wrong := 0, 0, 0
 	for i, m := range meetings {
 		for _, q := range m.Queries {
 			ask := func(source string) retrieve.Result {
-				r, err := e.Query(t.Context(), retrieve.Query{Text: q.Query, Scope: retrieve.Scope{Tenant: "default", Sources: []string{source}}}, nil)
+				r, err := e.Query(t.Context(), retrieve.Query{Text: q.Query, Budget: 1200, Scope: retrieve.Scope{Tenant: "default", Sources: []string{source}}}, nil)
 				if err != nil {
 					t.Fatalf("%q: %v", q.Query, err)
 				}

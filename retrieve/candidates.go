@@ -100,7 +100,7 @@ func (f *finder) flat(views []*scored) []map[int]bool {
 	if f.off.Flat {
 		return clips
 	}
-	slices.SortStableFunc(best, func(a, b ranked) int {
+	slices.SortFunc(best, func(a, b ranked) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.view, b.view), cmp.Compare(a.leaf, b.leaf))
 	})
 	for _, r := range best[:min(len(best), flatLeaves)] {

@@ -17,6 +17,7 @@ type Exact struct {
 	words   int // per row
 	mu      sync.RWMutex
 	codes   []uint64 // rows of words
+	marks   []mark   // one per row, apart from it: the scan reads nothing else
 	rows    []exactRow
 	free    []int32
 	at      map[string]int32 // tenant NUL node -> row
@@ -28,8 +29,12 @@ type exactRow struct {
 	source *exactSource
 	span   tree.Span
 	vector []float32
-	sum    int32
-	scale  float32
+}
+
+// mark is what turns the product of two codes into one of vectors.
+type mark struct {
+	sum   int32
+	scale float32
 }
 
 // exactSource is what the rows of a source have in common.
@@ -73,12 +78,14 @@ func (x *Exact) put(e *Entry, code packed) {
 		row, x.free = x.free[n-1], x.free[:n-1]
 	} else {
 		x.rows = append(x.rows, exactRow{})
+		x.marks = append(x.marks, mark{})
 		x.codes = append(x.codes, code.words...)
 	}
 	copy(x.codes[int(row)*x.words:], code.words)
 	s := x.source(e)
 	s.rows = append(s.rows, row)
-	x.rows[row] = exactRow{node: e.Node, source: s, span: e.Span, vector: e.Vector, sum: code.sum, scale: code.scale}
+	x.rows[row] = exactRow{node: e.Node, source: s, span: e.Span, vector: e.Vector}
+	x.marks[row] = mark{code.sum, code.scale}
 	x.at[indexKey(e.Tenant, e.Node)] = row
 }
 
@@ -158,9 +165,9 @@ func (x *Exact) Search(ctx context.Context, p Probe, k int, s Scope) ([]Hit, err
 			return nil, context.Cause(ctx)
 		}
 		for _, row := range src.rows {
-			r := &x.rows[row]
-			if s.Span == nil || inSpan(r.span, s.Span) {
-				best.offer(row, q.dot(x.codes[int(row)*x.words:int(row+1)*x.words], r.sum, r.scale))
+			if s.Span == nil || inSpan(x.rows[row].span, s.Span) {
+				m := x.marks[row]
+				best.offer(row, q.dot(x.codes[int(row)*x.words:int(row+1)*x.words], m.sum, m.scale))
 			}
 		}
 	}

@@ -1,6 +1,9 @@
 package retrieve
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 const (
 	sameQuery = .7 // Jaccard overlap at which two query texts are one
@@ -105,7 +108,9 @@ func summary(text string) bool { return marked(text, summaryWords) }
 // marked reports whether one of words stands in text, at the beginning of a
 // word in scripts that have blanks.
 func marked(text string, words []string) bool {
-	text = " " + strings.ToLower(text) + " "
+	text = " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	}), " ") + " "
 	for _, w := range words {
 		if strings.Contains(text, " "+w) || w[0] >= 0x80 && strings.Contains(text, w) {
 			return true

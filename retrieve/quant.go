@@ -66,11 +66,18 @@ func reverseLanes(x uint64) uint64 {
 // dot is the inner product of the rounded vectors.
 func (q *laneQuery) dot(words []uint64, sum int32, scale float32) float32 {
 	even, odd := q.even[:len(words)], q.odd[:len(words)]
-	var s0, s1 uint64
-	for i, w := range words {
-		s0 += (w & lanes * even[i]) >> 48
-		s1 += (w >> 8 & lanes * odd[i]) >> 48
+	var s0, s1, s2, s3 uint64
+	i := 0
+	for ; i+2 <= len(words); i += 2 {
+		v, w := words[i], words[i+1]
+		s0 += (v & lanes * even[i]) >> 48
+		s1 += (v >> 8 & lanes * odd[i]) >> 48
+		s2 += (w & lanes * even[i+1]) >> 48
+		s3 += (w >> 8 & lanes * odd[i+1]) >> 48
+	}
+	if i < len(words) {
+		s0 += (words[i]&lanes*even[i])>>48 + (words[i]>>8&lanes*odd[i])>>48
 	}
 	n := int32(8 * len(words))
-	return float32(int32(s0+s1)-quantMid*(sum+q.sum)+quantMid*quantMid*n) * scale * q.scale
+	return float32(int32(s0+s1+s2+s3)-quantMid*(sum+q.sum)+quantMid*quantMid*n) * scale * q.scale
 }

@@ -44,9 +44,18 @@ func TestScan(t *testing.T) {
 
 func TestFormsOfOneWordMeet(t *testing.T) {
 	for _, forms := range [][]string{
-		{"lens", "lenses"}, {"glass", "glasses"}, {"phase", "phases"}, {"case", "cases"}, {"story", "stories"},
-		{"run", "runs", "running"}, {"plan", "planned", "planning"}, {"bake", "baked", "baking", "bakes"}, {"box", "boxes"},
-		{"house", "houses"}, {"quick", "quickly"}, {"watch", "watches", "watched", "watching"},
+		{"lens", "lenses"},
+		{"glass", "glasses"},
+		{"phase", "phases"},
+		{"case", "cases"},
+		{"story", "stories"},
+		{"run", "runs", "running"},
+		{"plan", "planned", "planning"},
+		{"bake", "baked", "baking", "bakes"},
+		{"box", "boxes"},
+		{"house", "houses"},
+		{"quick", "quickly"},
+		{"watch", "watches", "watched", "watching"},
 	} {
 		for _, f := range forms[1:] {
 			if scanned(f) != scanned(forms[0]) {
