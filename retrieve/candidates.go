@@ -56,12 +56,12 @@ func (f *finder) candidates(hits []Hit) []*candidate {
 		views[i] = f.q.score(v)
 		views[i].noPhi = f.weights.Phi == nil
 	}
-	clips := f.flat(views)
+	clips, leaves := f.flat(views)
 	for i, s := range views {
 		f.walked(s, clips[i])
 		f.entered(s, hits, clips[i])
 		for _, c := range sortedKeys(clips[i]) {
-			all = append(all, f.refined(s, c)...)
+			all = append(all, f.refined(s, c, leaves[i])...)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *candidate) int { return cmp.Or(cmp.Compare(b.rel, a.rel), a.before(b)) })
@@ -81,9 +81,9 @@ func sortedKeys(m map[int]bool) []int {
 	return keys
 }
 
-// flat marks the clips of the best leaves over all entered trees.
-func (f *finder) flat(views []*scored) []map[int]bool {
-	clips := make([]map[int]bool, len(views))
+// flat gives per view the best leaves over all entered trees and marks their clips.
+func (f *finder) flat(views []*scored) (clips []map[int]bool, leaves [][]int) {
+	clips, leaves = make([]map[int]bool, len(views)), make([][]int, len(views))
 	type ranked struct {
 		view, leaf int
 		score      float64
@@ -98,7 +98,7 @@ func (f *finder) flat(views []*scored) []map[int]bool {
 		}
 	}
 	if f.off.Flat {
-		return clips
+		return clips, leaves
 	}
 	slices.SortFunc(best, func(a, b ranked) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.view, b.view), cmp.Compare(a.leaf, b.leaf))
@@ -106,9 +106,10 @@ func (f *finder) flat(views []*scored) []map[int]bool {
 	for _, r := range best[:min(len(best), flatLeaves)] {
 		l := views[r.view].leaves[r.leaf]
 		clips[r.view][l.clip] = true
+		leaves[r.view] = append(leaves[r.view], r.leaf)
 		f.trace("flat", "hit", l.node.ID, r.score)
 	}
-	return clips
+	return clips, leaves
 }
 
 // leafScores rate every leaf by itself and its better neighbour: what a moment
@@ -153,23 +154,32 @@ func (f *finder) entered(s *scored, hits []Hit, clips map[int]bool) {
 	}
 }
 
-// refined are the candidates of one clip.
-func (f *finder) refined(s *scored, clip int) []*candidate {
+// refined are the candidates of one clip: what refinement keeps of it, and of
+// the flat ranking's leaves in it that refinement passed by. A question of two
+// parts has its second answer there: only one part of the clip beats the whole.
+func (f *finder) refined(s *scored, clip int, leaves []int) []*candidate {
 	top := s.clips[clip].groups
 	score := func(g *group) float64 { return relevance(s.regionLexical(g.lo, g.hi), s.groupCosine(g)) }
 	own := score(top)
 	var out []*candidate
+	if f.off.Refine || f.whole {
+		f.keepWhole(s, top, func(g *group) { out = f.add(out, s, g, score(g), own) })
+		return out
+	}
 	keep := func(g *group, rel float64) {
 		for _, g := range f.fitting(s, g, score) {
 			out = f.add(out, s, g, score(g), own)
 		}
 		f.trace("refine", "kept", s.name(g.lo, g.hi), rel)
 	}
-	if f.off.Refine || f.whole {
-		f.keepWhole(s, top, func(g *group) { out = f.add(out, s, g, score(g), own) })
-		return out
-	}
 	f.refiner.refine(top, score, keep)
+	for _, l := range leaves {
+		g := s.leaves[l].group
+		covered := slices.ContainsFunc(out, func(c *candidate) bool { return c.lo < g.hi && g.lo < c.hi })
+		if g.clip == clip && !covered {
+			f.refiner.refine(g, score, keep)
+		}
+	}
 	return out
 }
 

@@ -46,6 +46,7 @@ func (v *view) overLeaves(lo, hi int, kind groupKind) *group {
 	if hi-lo == 1 {
 		g := v.overUnits(lo, v.leaves[lo].lo, v.leaves[lo].hi)
 		g.kind = groupLeaf
+		v.leaves[lo].group = g
 		return g
 	}
 	g := &group{kind: kind, lo: v.leaves[lo].lo, hi: v.leaves[hi-1].hi, clip: v.leaves[lo].clip, leaf: -1}

@@ -413,3 +413,15 @@ func FuzzQuery(f *testing.F) {
 		}
 	})
 }
+
+// Both parts of a question are answered though they stand in one clip and one
+// of them matches better than the clip as a whole.
+func TestQuestionsOfTwoParts(t *testing.T) {
+	cues := slices.Repeat([]string{"So..."}, 10)
+	cues[1], cues[6] = "This blade has a dark past.", "What brings you to the land of the gatekeepers?"
+	e, _ := engine(t, talk("sintelsintelsintel", "Clip", cues...))
+	r := find(t, e, Query{Text: "What brings you to the land of the gatekeepers, and what is said about the blade?"})
+	if !holds(r.Items, "gatekeepers") || !holds(r.Items, "dark past") {
+		t.Errorf("found %+v", r.Items)
+	}
+}

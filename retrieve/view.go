@@ -42,6 +42,7 @@ type leafView struct {
 	clip   int
 	lo, hi int // units
 	vector []float32
+	group  *group // the region it is
 }
 
 func hasTables(trees []*view) bool {
