@@ -2,45 +2,42 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 
 	"github.com/reeltree/reeltree/generate"
-	"github.com/reeltree/reeltree/tree"
 )
 
 // startAnswer begins the answer of a request, or finds the one that the same
-// request id has begun. The answer runs on while nobody listens.
-func (s *Server) startAnswer(tenant, request string, q generate.Question) (*eventStream, error) {
+// request id has begun, even before a restart. The answer runs on while nobody listens.
+func (s *Server) startAnswer(ctx context.Context, tenant, request string, q generate.Question) (*eventStream, error) {
 	q.Tenant = tenant
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(q)
-	if err != nil {
-		return nil, newError(codeBadRequest, "the question cannot be read")
-	}
-	sum := sha256.Sum256(body)
-	hash := hex.EncodeToString(sum[:])
+	hash := bodyHash(q)
 	if request == "" {
 		request = newEpoch() + newEpoch()
 	}
-	ctx, err := s.admit()
+	old, err := s.before(ctx, tenant, request)
+	if err != nil {
+		return nil, err
+	}
+	ctx, err = s.admit()
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	st, fresh := s.hub.claim(tenant, request, func() *eventStream {
-		st := newStream(streamID(tenant, request, hash), tenant, 0)
+		if old != nil {
+			return old
+		}
+		st := newStream(streamID(tenant, request), tenant, 0)
 		st.request, st.hash, st.cancel, st.sign = request, hash, cancel, s.ticket // before others can see it
 		return st
 	})
-	if !fresh {
+	if !fresh || st == old {
 		cancel()
 		s.leave()
 		if st.hash != hash {
@@ -54,14 +51,6 @@ func (s *Server) startAnswer(tenant, request string, q generate.Question) (*even
 		s.runAnswer(ctx, st, q)
 	}()
 	return st, nil
-}
-
-// streamID is an id in the alphabet of all ids, hard to guess for who does not
-// know the request.
-func streamID(tenant, request, hash string) string {
-	h := tree.NewIDHash(tenant)
-	_, _ = fmt.Fprintf(h, "%s\x00%s\x00%s", request, hash, newEpoch()) // a hash never fails to write
-	return h.ID()
 }
 
 // admit counts an answer in, or says that too many wait.
@@ -185,22 +174,4 @@ type askBody struct {
 	Type string `json:"type,omitempty"` // on the WebSocket only
 	ID   string `json:"id,omitempty"`
 	generate.Question
-}
-
-// decodeStrict reads one JSON object and refuses unknown fields.
-func decodeStrict(data []byte, v any) error {
-	dec := json.NewDecoder(strings.NewReader(string(data)))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(v); err != nil {
-		return newError(codeBadRequest, "the message cannot be read: %s", jsonReason(err))
-	}
-	if dec.More() {
-		return newError(codeBadRequest, "the message holds more than one JSON value")
-	}
-	return nil
-}
-
-// jsonReason is what is wrong with a message, without the decoder's own prefix.
-func jsonReason(err error) string {
-	return strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n", " "), "json: ")
 }

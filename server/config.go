@@ -90,6 +90,7 @@ type Config struct {
 	MaxWaiting  int           // answers that wait; 0 means 1000
 	WriteWait   time.Duration // a client that takes nothing for so long is closed with 4008; 0 means 10 s
 	HelloWait   time.Duration // 0 means 10 s
+	CloseGrace  time.Duration // how long running answers may go on after Close was called; 0 means 2 s
 	Version     string
 	Now         func() time.Time
 	Log         *slog.Logger
@@ -99,6 +100,7 @@ func (c *Config) fill() {
 	c.AnswerTTL = orDuration(c.AnswerTTL, 10*time.Minute)
 	c.WriteWait = orDuration(c.WriteWait, 10*time.Second)
 	c.HelloWait = orDuration(c.HelloWait, 10*time.Second)
+	c.CloseGrace = orDuration(c.CloseGrace, 2*time.Second)
 	if c.MaxAnswers <= 0 {
 		c.MaxAnswers = 8
 	}

@@ -12,13 +12,16 @@ import (
 // hub holds the streams of a process: running and recently finished answers,
 // job progress, and one library feed per tenant.
 type hub struct {
+	over func(*eventStream) bool // its life is past; nil: never
+
 	mu       sync.Mutex
 	streams  map[string]*eventStream // tenant NUL id
 	requests map[string]*eventStream // tenant NUL request id
+	ingests  map[string]ingest       // tenant NUL request id
 }
 
 func newHub() *hub {
-	return &hub{streams: map[string]*eventStream{}, requests: map[string]*eventStream{}}
+	return &hub{streams: map[string]*eventStream{}, requests: map[string]*eventStream{}, ingests: map[string]ingest{}}
 }
 
 // keepEvents bounds feeds that have no end of their own.
@@ -53,7 +56,7 @@ func (h *hub) open(tenant, id string, renew bool, make func() *eventStream) *eve
 func (h *hub) claim(tenant, request string, make func() *eventStream) (s *eventStream, fresh bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if s := h.requests[tenant+"\x00"+request]; s != nil {
+	if s := h.requests[tenant+"\x00"+request]; s != nil && !h.past(s) {
 		return s, false
 	}
 	s = make()
@@ -61,6 +64,8 @@ func (h *hub) claim(tenant, request string, make func() *eventStream) (s *eventS
 	h.requests[tenant+"\x00"+request] = s
 	return s, true
 }
+
+func (h *hub) past(s *eventStream) bool { return h.over != nil && h.over(s) }
 
 // sweep drops streams whose life is over.
 func (h *hub) sweep(over func(*eventStream) bool) {
@@ -76,8 +81,21 @@ func (h *hub) sweep(over func(*eventStream) bool) {
 	}
 }
 
-// Report adds a step of a job to its stream.
+// Report adds a step of a job to its stream; of a job that has come to rest it
+// adds the end. A step that comes after the end, from a task that did not know
+// yet, reopens nothing.
 func (s *Server) Report(job tree.Job, p tree.Progress) {
+	if job.State.Ended() {
+		s.JobFailed(job)
+		return
+	}
+	if st := s.hub.find(job.Tenant, job.ID); st != nil {
+		if _, _, ended, _ := st.after(0); ended {
+			if now, err := s.cfg.Catalog.Job(s.ctx, job.Tenant, job.ID); err != nil || now.State.Ended() {
+				return
+			}
+		}
+	}
 	body, err := json.Marshal(struct {
 		Type string `json:"type"`
 		tree.Progress
@@ -102,7 +120,8 @@ func (s *Server) SourceChanged(op string, src tree.Source) {
 	}
 }
 
-// JobFailed ends the stream of a job that never became a source.
+// JobFailed ends the stream of a job that has come to rest, such as one that
+// never became a source.
 func (s *Server) JobFailed(job tree.Job) {
 	s.endJob(job.Tenant, job.ID, job.Source, job.State, job.Error)
 }

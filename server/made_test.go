@@ -148,8 +148,8 @@ func newService(t testing.TB, change func(*Config)) *service {
 		},
 		Act:    func(context.Context, string, string, string, int, int) error { return nil },
 		Delete: lib.DeleteSource, NotFound: func(err error) bool { return errors.Is(err, errAbsent) },
-		Export:   func(*tree.Tree, string) (string, []byte, error) { return "", nil, ErrFormat },
-		Loopback: true, Page: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>page</title>")}},
+		Export:     func(*tree.Tree, string) (string, []byte, error) { return "", nil, ErrFormat },
+		CloseGrace: 50 * time.Millisecond, Loopback: true, Page: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>page</title>")}},
 	}
 	if change != nil {
 		change(&cfg)

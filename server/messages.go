@@ -14,8 +14,9 @@ import (
 // is an error message and the connection goes on.
 func (c *socket) handle(data []byte) error {
 	var head struct {
-		Type string `json:"type"`
-		ID   string `json:"id"`
+		Type   string `json:"type"`
+		ID     string `json:"id"`
+		Stream string `json:"stream"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
 		if data = bytes.TrimSpace(data); len(data) == 0 || data[0] != '{' {
@@ -41,7 +42,7 @@ func (c *socket) handle(data []byte) error {
 		if errors.As(err, &closing) || c.ending.Err() != nil {
 			return err
 		}
-		return c.refuse(head.ID, "", c.s.wireError(err, codeNoSource))
+		return c.refuse(head.ID, head.Stream, c.s.wireError(err, codeNoSource))
 	}
 	return nil
 }
@@ -111,7 +112,7 @@ func (c *socket) ask(data []byte, _ string) error {
 	if err := c.hasRoom(); err != nil {
 		return err
 	}
-	st, err := c.s.startAnswer(c.tenant, m.ID, m.Question)
+	st, err := c.s.startAnswer(c.ending, c.tenant, m.ID, m.Question)
 	if err != nil {
 		return err
 	}
@@ -138,13 +139,16 @@ func (c *socket) ingest(data []byte, _ string) error {
 	if err := decodeStrict(data, &m); err != nil {
 		return err
 	}
+	if m.ID == "" || len(m.ID) > 200 {
+		return newError(codeBadRequest, "an ingest needs an id of at most 200 bytes, new for each source")
+	}
 	if c.s.cfg.Submit == nil || strings.TrimSpace(m.URL) == "" {
 		return newError(codeBadRequest, "an ingest needs the url of a source")
 	}
 	if err := c.hasRoom(); err != nil {
 		return err
 	}
-	job, err := c.s.cfg.Submit(c.ending, Upload{Tenant: c.tenant, URL: m.URL, Collection: m.Collection, Options: m.Options})
+	job, err := c.s.submit(c.ending, m.ID, Upload{Tenant: c.tenant, URL: m.URL, Collection: m.Collection, Options: m.Options})
 	if err != nil {
 		return err
 	}
@@ -178,17 +182,14 @@ func (s *Server) cancelStream(ctx context.Context, tenant, id string) error {
 
 func (c *socket) subscribe(data []byte, _ string) error {
 	var m struct {
-		Type   string  `json:"type"`
-		ID     string  `json:"id"`
-		Stream string  `json:"stream"`
-		Epoch  string  `json:"epoch"`
-		After  float64 `json:"after"`
+		Type   string `json:"type"`
+		ID     string `json:"id"`
+		Stream string `json:"stream"`
+		Epoch  string `json:"epoch"`
+		After  uint64 `json:"after"`
 	}
 	if err := decodeStrict(data, &m); err != nil {
 		return err
-	}
-	if m.After < 0 || m.After != float64(uint64(m.After)) {
-		return newError(codeBadRequest, "after must be a sequence number from 0 upward")
 	}
 	st, err := c.s.lookup(c.ending, c.tenant, m.Stream)
 	if err != nil && m.Epoch != "" && tree.ValidID(m.Stream) {
@@ -207,7 +208,7 @@ func (c *socket) subscribe(data []byte, _ string) error {
 			return err
 		}
 	}
-	return c.follow(st, m.ID, m.Epoch, uint64(m.After))
+	return c.follow(st, m.ID, m.Epoch, m.After)
 }
 
 // follow answers with accepted and sends the stream's events after a sequence.
@@ -224,7 +225,7 @@ func (c *socket) follow(st *eventStream, id, epoch string, after uint64) error {
 		}
 	}
 	ctx, cancel := context.WithCancel(c.ending)
-	sub := &subscription{cancel: cancel, done: make(chan struct{})}
+	sub := &subscription{st: st, cancel: cancel, done: make(chan struct{})}
 	c.mu.Lock()
 	c.subs[st.id] = sub
 	c.mu.Unlock()

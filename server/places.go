@@ -11,11 +11,18 @@ import (
 type places struct {
 	mu      sync.Mutex
 	free    int
-	waiting []chan struct{}
+	waiting []*turn
+}
+
+type turn struct {
+	ready chan struct{}
+	tell  func(position int)
+	told  int
 }
 
 // acquire waits for a place; false means that ctx ended first. tell gets the
-// position (from 1) when there is no free place at once.
+// position (from 1) when there is no free place at once, and when it has
+// changed much; it must not block.
 func (p *places) acquire(ctx context.Context, tell func(position int)) bool {
 	p.mu.Lock()
 	if p.free > 0 && len(p.waiting) == 0 {
@@ -23,20 +30,19 @@ func (p *places) acquire(ctx context.Context, tell func(position int)) bool {
 		p.mu.Unlock()
 		return true
 	}
-	turn := make(chan struct{})
-	p.waiting = append(p.waiting, turn)
-	position := len(p.waiting)
+	t := &turn{ready: make(chan struct{}), tell: tell}
+	p.waiting = append(p.waiting, t)
+	t.say(len(p.waiting))
 	p.mu.Unlock()
-	tell(position)
 	select {
-	case <-turn:
+	case <-t.ready:
 		return true
 	case <-ctx.Done():
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if i := slices.Index(p.waiting, turn); i >= 0 {
-		p.waiting = slices.Delete(p.waiting, i, i+1)
+	if i := slices.Index(p.waiting, t); i >= 0 {
+		p.remove(i)
 		return false
 	}
 	p.pass() // the place came together with the end: hand it on
@@ -55,6 +61,24 @@ func (p *places) pass() {
 		p.free++
 		return
 	}
-	close(p.waiting[0])
-	p.waiting = p.waiting[1:]
+	close(p.waiting[0].ready)
+	p.remove(0)
+}
+
+// remove takes one out of the line and tells those behind.
+func (p *places) remove(i int) {
+	p.waiting = slices.Delete(p.waiting, i, i+1)
+	for k := i; k < len(p.waiting); k++ {
+		p.waiting[k].say(k + 1)
+	}
+}
+
+// say tells the first position, the last three, and in between whenever it has
+// fallen by a quarter: a long line is not told every step, which would cost its
+// length squared.
+func (t *turn) say(position int) {
+	if t.told == 0 || position < t.told && (position <= 3 || position*4 <= t.told*3) {
+		t.told = position
+		t.tell(position)
+	}
 }

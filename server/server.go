@@ -41,6 +41,7 @@ func New(cfg Config) *Server {
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.upgrader = websocket.Upgrader{Subprotocols: []string{subprotocol}, CheckOrigin: s.originAllowed, HandshakeTimeout: 10 * time.Second}
 	s.handler = s.guard(s.routes())
+	s.hub.over = func(st *eventStream) bool { return st.over(cfg.Now(), cfg.AnswerTTL) }
 	s.sweeper.Go(s.sweepStreams)
 	return s
 }
@@ -56,6 +57,7 @@ func (s *Server) sweepStreams() {
 		case <-s.ctx.Done():
 			return
 		case <-tick.C:
+			s.hub.forgetIngests(s.cfg.Now(), s.cfg.AnswerTTL)
 			s.hub.sweep(func(st *eventStream) bool { return st.over(s.cfg.Now(), s.cfg.AnswerTTL) })
 		}
 	}
@@ -152,8 +154,10 @@ func (s *Server) getPage(w http.ResponseWriter, r *http.Request) {
 	http.FileServerFS(s.cfg.Page).ServeHTTP(w, r)
 }
 
-// Close tells every socket that the service goes away, stops answers and waits
-// for all of them, or until ctx ends.
+// Close takes no new work and lets running answers end for CloseGrace, or half
+// of the time ctx gives if that is less. Then it tells every socket that the
+// service goes away, stops the answers that are left, and waits for everything,
+// or until ctx ends.
 func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()
 	if s.closing {
@@ -162,13 +166,27 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 	s.closing = true
 	s.mu.Unlock()
+	grace := s.cfg.CloseGrace
+	if end, limited := ctx.Deadline(); limited {
+		grace = min(grace, time.Until(end)/2)
+	}
+	patience, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	_ = waitUntil(patience, s.answers.Wait) // what goes on is stopped now
 	close(s.going)
 	s.stop()
-	done := make(chan struct{})
-	go func() {
+	return waitUntil(ctx, func() {
 		s.answers.Wait()
 		s.sockets.Wait()
 		s.sweeper.Wait()
+	})
+}
+
+// waitUntil waits until wait returns or ctx ends; then wait goes on by itself.
+func waitUntil(ctx context.Context, wait func()) error {
+	done := make(chan struct{})
+	go func() {
+		wait()
 		close(done)
 	}()
 	select {

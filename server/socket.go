@@ -3,7 +3,10 @@ package server
 import (
 	"context"
 	"errors"
+	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -19,7 +22,10 @@ const (
 	maxSockets    = 4096    // connections of the service
 	pingEvery     = 25 * time.Second
 	pongWait      = 60 * time.Second
-	framesASecond = 50 // sustained rate of a client's frames, control frames included
+	maxFrames     = 64               // that wait for a slow client; tokens are joined while they do
+	messageWait   = 10 * time.Second // from the first to the last byte of a message
+	maxPieces     = 2000             // reads one message may take: it must not come byte by byte
+	framesASecond = 50               // sustained rate of a client's frames, control frames included
 )
 
 // Close codes of our own (docs/errors.md).
@@ -34,9 +40,10 @@ const (
 // socket is one connection: this goroutine reads, one other writes, and each
 // subscription has one that feeds the writer's bounded queue.
 type socket struct {
-	s      *Server
-	conn   *websocket.Conn
-	tenant string
+	s       *Server
+	conn    *websocket.Conn
+	tenant  string // empty before hello
+	reading bool   // a message has begun; only the reader looks
 
 	mu     sync.Mutex
 	queued int // bytes in out
@@ -51,6 +58,7 @@ type socket struct {
 }
 
 type subscription struct {
+	st     *eventStream
 	cancel context.CancelFunc
 	done   chan struct{}
 }
@@ -87,7 +95,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the upgrader has replied
 	}
-	c := &socket{s: s, conn: conn, subs: map[string]*subscription{}, out: make(chan []byte, 4096), room: make(chan struct{}, 1), rate: bucket{size: 4 * framesASecond, perSecond: framesASecond}}
+	c := &socket{s: s, conn: conn, subs: map[string]*subscription{}, out: make(chan []byte, maxFrames), room: make(chan struct{}, 1), rate: bucket{size: 4 * framesASecond, perSecond: framesASecond}}
 	c.ending, c.end = context.WithCancelCause(context.Background())
 	c.serve()
 }
@@ -108,6 +116,7 @@ func (c *socket) serve() {
 	c.writers.Go(func() {
 		select {
 		case <-c.s.going:
+			c.finishEnded()
 			c.end(&closeError{websocket.CloseGoingAway, "the service is shutting down, resume on reconnect"})
 		case <-c.ending.Done():
 		}
@@ -122,28 +131,42 @@ func (c *socket) serve() {
 	c.writers.Wait()
 }
 
+// finishEnded lets the last events of streams that have ended reach the queue.
+func (c *socket) finishEnded() {
+	limit := time.NewTimer(time.Second)
+	defer limit.Stop()
+	c.mu.Lock()
+	subs := slices.Collect(maps.Values(c.subs))
+	c.mu.Unlock()
+	for _, sub := range subs {
+		if _, _, ended, _ := sub.st.after(0); !ended {
+			continue
+		}
+		select {
+		case <-sub.done:
+		case <-limit.C:
+			return
+		case <-c.ending.Done():
+			return
+		}
+	}
+}
+
 // read takes frames until the connection ends; what it returns says why.
 func (c *socket) read() error {
 	c.conn.SetReadLimit(readLimit)
 	if err := c.conn.SetReadDeadline(time.Now().Add(c.s.cfg.HelloWait)); err != nil {
 		return err
 	}
-	alive := func() error { return c.conn.SetReadDeadline(time.Now().Add(pongWait)) }
-	c.conn.SetPongHandler(func(string) error {
-		if !c.rate.take(time.Now()) {
-			return &closeError{closeTooMany, "too many frames"}
-		}
-		return alive()
-	})
+	c.conn.SetPongHandler(func(string) error { return c.control() })
 	c.conn.SetPingHandler(func(data string) error {
-		if !c.rate.take(time.Now()) {
-			return &closeError{closeTooMany, "too many frames"}
+		if err := c.control(); err != nil {
+			return err
 		}
-		_ = alive()
 		return c.conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
 	})
 	for {
-		kind, data, err := c.conn.ReadMessage()
+		kind, data, err := c.message()
 		switch {
 		case c.ending.Err() != nil:
 			return context.Cause(c.ending)
@@ -151,6 +174,8 @@ func (c *socket) read() error {
 			return &closeError{websocket.CloseMessageTooBig, "the frame is larger than 64 KB"}
 		case err != nil && c.tenant == "" && isTimeout(err):
 			return &closeError{closeNoHello, "no hello within the time allowed"}
+		case isTimeout(err) && c.reading:
+			return &closeError{closeProtocol, "the message was not complete in time"}
 		case err != nil:
 			return err
 		case !c.rate.take(time.Now()):
@@ -163,10 +188,57 @@ func (c *socket) read() error {
 		if err := c.handle(data); err != nil {
 			return err
 		}
-		if err := alive(); err != nil {
+		if err := c.alive(); err != nil {
 			return err
 		}
 	}
+}
+
+// message reads one whole message.
+func (c *socket) message() (kind int, data []byte, err error) {
+	kind, r, err := c.conn.NextReader()
+	if err != nil {
+		return 0, nil, err
+	}
+	c.reading = true
+	if c.tenant != "" { // else the time for hello goes on
+		if err := c.conn.SetReadDeadline(time.Now().Add(messageWait)); err != nil {
+			return 0, nil, err
+		}
+	}
+	buf := make([]byte, 0, 512)
+	for range maxPieces {
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if errors.Is(err, io.EOF) {
+			c.reading = false
+			return kind, buf, nil
+		}
+		if err != nil {
+			return 0, nil, err
+		}
+	}
+	return 0, nil, &closeError{closeTooMany, "the message came in too many pieces"}
+}
+
+// control counts a control frame; the connection is alive.
+func (c *socket) control() error {
+	if !c.rate.take(time.Now()) {
+		return &closeError{closeTooMany, "too many frames"}
+	}
+	return c.alive()
+}
+
+// alive gives the peer more time, but neither for its hello nor for a message
+// that it has begun.
+func (c *socket) alive() error {
+	if c.tenant == "" || c.reading {
+		return nil
+	}
+	return c.conn.SetReadDeadline(time.Now().Add(pongWait))
 }
 
 func isTimeout(err error) bool {
@@ -208,14 +280,19 @@ func (c *socket) writeFrame(frame []byte) error {
 	c.mu.Lock()
 	c.queued -= len(frame)
 	c.mu.Unlock()
-	select {
-	case c.room <- struct{}{}:
-	default:
-	}
+	c.hasShrunk()
 	if isTimeout(err) {
 		return c.tooSlow()
 	}
 	return err
+}
+
+// hasShrunk wakes one who waits for room; it passes the word on when it has got in.
+func (c *socket) hasShrunk() {
+	select {
+	case c.room <- struct{}{}:
+	default:
+	}
 }
 
 // sayGoodbye sends what is queued for a client that is told why it is closed.
@@ -242,6 +319,7 @@ func (c *socket) enqueue(ctx context.Context, frame []byte) error {
 		if c.queued+len(frame) <= queueBytes || c.queued == 0 {
 			c.queued += len(frame)
 			c.mu.Unlock()
+			c.hasShrunk() // there may be room for another who waits
 			break
 		}
 		c.mu.Unlock()
@@ -250,6 +328,7 @@ func (c *socket) enqueue(ctx context.Context, frame []byte) error {
 		case <-timer.C:
 			return c.tooSlow()
 		case <-ctx.Done():
+			c.hasShrunk() // the word may have come at the same moment
 			return ctx.Err()
 		case <-c.ending.Done():
 			return context.Cause(c.ending)

@@ -122,8 +122,26 @@ func (s *Server) readFile(r *http.Request, part *multipart.Part, u *Upload) (err
 		return newError(codeBadRequest, "the form has two files: send one per request")
 	}
 	u.Name = displayName(part.FileName())
-	u.ID, u.Bytes, err = s.cfg.Bytes.PutContent(r.Context(), u.Tenant, part, s.cfg.UploadLimit)
+	body := &watched{r: part}
+	u.ID, u.Bytes, err = s.cfg.Bytes.PutContent(r.Context(), u.Tenant, body, s.cfg.UploadLimit)
+	if body.err != nil && !errors.Is(body.err, io.EOF) {
+		return newError(codeBadRequest, "the upload ended before it was complete: send it again")
+	}
 	return err
+}
+
+// watched keeps the error of a reader, to tell a client that went away from a
+// store that failed.
+type watched struct {
+	r   io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	w.err = err
+	return n, err
 }
 
 func readPart(part io.Reader, limit int64) ([]byte, error) {
@@ -228,7 +246,9 @@ func (s *Server) getTree(w http.ResponseWriter, r *http.Request, tenant string) 
 	if err != nil {
 		return err
 	}
-	body, err := json.Marshal(t)
+	own := *t
+	own.Source.Tenant = "" // nobody's business outside
+	body, err := json.Marshal(&own)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (s *Server) postAnswer(w http.ResponseWriter, r *http.Request, tenant strin
 	if err := readJSON(r, readLimit, &body); err != nil {
 		return err
 	}
-	st, err := s.startAnswer(tenant, body.ID, body.Question)
+	st, err := s.startAnswer(r.Context(), tenant, body.ID, body.Question)
 	if err != nil {
 		return err
 	}
