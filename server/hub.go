@@ -180,9 +180,14 @@ func (s *Server) lookup(ctx context.Context, tenant, id string) (*eventStream, e
 }
 
 // followJob is the stream of a job as its record stands: a new one when the job
-// was resumed after its end, an ended one when the job has come to rest.
+// was resumed after its end, an ended one when the job has come to rest. A job
+// whose source does not say so yet is still ending: whoever heard of its end now
+// would read the source as it was before.
 func (s *Server) followJob(job tree.Job) *eventStream {
 	rests := job.State.Ended()
+	if src, err := s.cfg.Catalog.Source(s.ctx, job.Tenant, job.Source); err == nil && src.Job == job.ID && !src.State.Ended() {
+		rests = false
+	}
 	st := s.jobStream(job.Tenant, job.ID, !rests)
 	if rests {
 		s.endJob(job.Tenant, job.ID, job.Source, job.State, job.Error)

@@ -365,6 +365,28 @@ func TestJobStreamsEnd(t *testing.T) {
 	}
 }
 
+// TestJobEndsWithItsSource: a job record may say failed a moment before its
+// source does; a follower must not be told until both do.
+func TestJobEndsWithItsSource(t *testing.T) {
+	s := newService(t, nil)
+	job, source := strings.Repeat("j", 26), strings.Repeat("s", 26)
+	s.shelf.mu.Lock()
+	s.shelf.jobs[job] = tree.Job{ID: job, Tenant: "default", Source: source, State: tree.StateFailed, Error: "It is empty."}
+	s.shelf.sources[source] = tree.Source{ID: source, Tenant: "default", Job: job, State: tree.StateQueued}
+	s.shelf.mu.Unlock()
+	conn := s.hello(t)
+	say(t, conn, fmt.Sprintf(`{"type":"subscribe","stream":%q}`, job))
+	hear(t, conn)
+	say(t, conn, `{"type":"ping","id":"p"}`)
+	if m := hear(t, conn); m["type"] != "pong" {
+		t.Fatalf("before the source has ended: %v", m)
+	}
+	s.SourceChanged("changed", tree.Source{ID: source, Tenant: "default", Job: job, State: tree.StateFailed, Error: "It is empty."})
+	if m := hear(t, conn); m["type"] != "done" || m["state"] != "failed" {
+		t.Errorf("%v", m)
+	}
+}
+
 func TestCloseSaysGoingAway(t *testing.T) {
 	s := newService(t, nil)
 	conn := s.hello(t)
