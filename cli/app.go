@@ -77,7 +77,7 @@ func (a *app) openWorker(context.Context) error {
 	}
 	a.worker = &ingest.Worker{
 		Catalog: a.store, Queue: a.store, Results: a.store, Files: files{a.store}, Plans: a.store,
-		Index: a.index, Forget: a.engine.Remove, DropContent: a.store.RemoveContent,
+		Index: a.engine.Add, Forget: a.engine.Remove, DropContent: a.store.RemoveContent,
 		Report:    func(job tree.Job, p tree.Progress) { a.server.Report(job, p) },
 		Media:     media(a.settings, self, a.log),
 		Describer: describer, Models: models, Log: a.log,
@@ -104,11 +104,6 @@ func (f files) SaveFrames(ctx context.Context, tenant, node string, frames []ing
 		pictures[i] = library.Picture(p)
 	}
 	return f.Store.SaveFrames(ctx, tenant, node, pictures)
-}
-
-// index makes the nodes of a finished clip searchable.
-func (a *app) index(ctx context.Context, src tree.Source, nodes []*tree.Node) error {
-	return a.engine.Add(ctx, src, nodes)
 }
 
 // start lets queued work run, indexes what earlier runs left (unless that was

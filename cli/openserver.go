@@ -36,16 +36,11 @@ func (a *app) openServer(context.Context) error {
 		NotFound: func(err error) bool { return errors.Is(err, library.ErrNotFound) },
 		TooLarge: func(err error) bool { return errors.Is(err, library.ErrTooLarge) },
 		Refusal:  sourceRefusal,
-		Page:     web.Page(), Token: string(a.settings.Token), LocalToken: a.localToken, Loopback: loopback(host), Origins: a.settings.Origins,
+		Page:     web.Page(), Token: string(a.settings.Token), LocalToken: a.localToken, Loopback: server.IsLoopback(host), Origins: a.settings.Origins,
 		UploadLimit: a.settings.UploadLimit.V, AnswerTTL: a.settings.AnswerTTL.V, MaxAnswers: a.settings.Answers.V,
 		Version: Version, Log: a.log,
 	})
 	return nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // records gives server the store's answers with its own type.

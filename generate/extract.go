@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/reeltree/reeltree/tree"
 )
 
 const (
@@ -91,7 +93,7 @@ func pieces(text string) []string {
 		if unicode.IsSpace(r) {
 			words++
 		}
-		if words == tokenWords || runes >= tokenRunes && dense(r) {
+		if words == tokenWords || runes >= tokenRunes && tree.Unblanked(r) {
 			next := i + len(string(r))
 			out = append(out, text[start:next])
 			words, runes, start = 0, 0, next

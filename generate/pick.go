@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/reeltree/reeltree/tree"
 )
 
 // pick takes the best sentences for relevance and variety (maximal marginal
@@ -75,6 +77,6 @@ func asksForList(question string) bool {
 	q := strings.ToLower(strings.TrimSpace(question))
 	return slices.ContainsFunc(listWords, func(w string) bool {
 		rest, ok := strings.CutPrefix(q, w)
-		return ok && (rest == "" || dense([]rune(w)[0]) || strings.HasPrefix(rest, " "))
+		return ok && (rest == "" || tree.Unblanked([]rune(w)[0]) || strings.HasPrefix(rest, " "))
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/reeltree/reeltree/tree"
 )
 
 // maxSentence bounds a sentence of speech that never ends, in code points.
@@ -58,11 +60,6 @@ var abbreviations = map[string]bool{
 	"mr": true, "mrs": true, "ms": true, "dr": true, "prof": true, "st": true, "vs": true, "e.g": true, "i.e": true, "etc": true, "z.b": true, "bzw": true, "ca": true,
 }
 
-// dense reports whether r is written without blanks between words.
-func dense(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
-}
-
 // keywords are the distinct words of a text in small letters without endings,
 // function words left out; numbers; pairs of characters for scripts without
 // blanks. Sorted.
@@ -73,7 +70,7 @@ func keywords(text string) []string {
 	}) {
 		runes := []rune(word)
 		switch {
-		case dense(runes[0]):
+		case tree.Unblanked(runes[0]):
 			for i := 0; i+2 <= len(runes); i++ {
 				out = append(out, string(runes[i:i+2]))
 			}

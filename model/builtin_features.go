@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/reeltree/reeltree/tree"
 )
 
 // Weights of the features of a text, chosen by hand: a word counts whole, its
@@ -57,8 +59,8 @@ func (f *features) rune(r rune) {
 		return
 	}
 	switch {
-	case droppedMark(r):
-	case unblanked(r):
+	case tree.DroppedMark(r):
+	case tree.Unblanked(r):
 		f.endWord()
 		f.character(r)
 	case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):

@@ -2,24 +2,9 @@ package model
 
 import (
 	"strings"
-	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 )
-
-// droppedMark reports whether r is an accent or vowel sign that people leave
-// out when they type: Latin, Greek and Cyrillic accents, Hebrew points, Arabic
-// vowels and the Arabic stretching stroke. Signs of Indic scripts are letters'
-// parts and stay.
-func droppedMark(r rune) bool {
-	return r >= 0x300 && r <= 0x36f || r >= 0x591 && r <= 0x5c7 || r >= 0x64b && r <= 0x65f || r == 0x670 || r == 0x640
-}
-
-// unblanked reports whether r belongs to a script written without blanks
-// between words.
-func unblanked(r rune) bool {
-	return r >= 0xe00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
-}
 
 // stemLen is the length of a small-letter word without a common English
 // ending. It only has to send forms of one word to the same place, not to be a

@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/reeltree/reeltree/tree"
 )
 
 // The kinds of terms a text is read into. Kinds never meet: the beginning
@@ -67,8 +69,8 @@ func (s *scanner) read(r rune) {
 	case r < utf8.RuneSelf:
 		s.endWord()
 		s.prev = 0
-	case droppedMark(r):
-	case unblanked(r):
+	case tree.DroppedMark(r):
+	case tree.Unblanked(r):
 		s.endWord()
 		s.character(r)
 	case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):

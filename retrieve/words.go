@@ -2,22 +2,9 @@ package retrieve
 
 import (
 	"strings"
-	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 )
-
-// droppedMark reports whether r is an accent or vowel sign that people leave
-// out when they type. Signs of Indic scripts are parts of letters and stay.
-func droppedMark(r rune) bool {
-	return r >= 0x300 && r <= 0x36f || r >= 0x591 && r <= 0x5c7 || r >= 0x64b && r <= 0x65f || r == 0x670 || r == 0x640
-}
-
-// unblanked reports whether r belongs to a script written without blanks
-// between words.
-func unblanked(r rune) bool {
-	return r >= 0xe00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
-}
 
 // stemLen is the length of a word in small letters without common English
 // endings: forms of one word get one stem, which need not be a word.

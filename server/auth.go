@@ -26,13 +26,14 @@ func ValidateListen(addr, token string) error {
 	if err != nil {
 		return fmt.Errorf("%q is not an address such as 127.0.0.1:8400", addr)
 	}
-	if token == "" && !loopback(host) {
+	if token == "" && !IsLoopback(host) {
 		return fmt.Errorf("%s can be reached from other machines and no token is set: set --token (REELTREE_TOKEN), or listen on 127.0.0.1", addr)
 	}
 	return nil
 }
 
-func loopback(host string) bool {
+// IsLoopback reports whether a host of an address leads to this machine only.
+func IsLoopback(host string) bool {
 	ip := net.ParseIP(strings.Trim(host, "[]"))
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
@@ -123,7 +124,7 @@ func (s *Server) hostAllowed(r *http.Request) bool {
 	if err != nil {
 		host = r.Host
 	}
-	return loopback(host)
+	return IsLoopback(host)
 }
 
 // originAllowed lets in the service's own page, listed origins, and clients
