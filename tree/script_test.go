@@ -17,7 +17,7 @@ func TestScripts(t *testing.T) {
 		}
 	}
 	// The bound may cut nothing off.
-	for r := rune(0); r < 0xe00; r++ {
+	for r := range rune(0xe00) {
 		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {
 			t.Fatalf("%U lies below the bound", r)
 		}
