@@ -45,10 +45,11 @@ func (s *Server) startAnswer(ctx context.Context, tenant, request string, q gene
 		}
 		return st, nil
 	}
-	go func() { // admit counted it in, leave counts it out
+	place := s.takeTurn(st) // here, so that who asks first is first in line
+	go func() {             // admit counted it in, leave counts it out
 		defer s.leave()
 		defer cancel()
-		s.runAnswer(ctx, st, q)
+		s.runAnswer(ctx, st, place, q)
 	}()
 	return st, nil
 }
@@ -76,9 +77,9 @@ func (s *Server) leave() {
 }
 
 // runAnswer waits for a free place, runs the answer and keeps its record.
-func (s *Server) runAnswer(ctx context.Context, st *eventStream, q generate.Question) {
+func (s *Server) runAnswer(ctx context.Context, st *eventStream, place *turn, q generate.Question) {
 	began := s.cfg.Now()
-	if s.waitTurn(ctx, st) {
+	if s.places.wait(ctx, place) {
 		err := s.answer(ctx, st, q)
 		s.places.release()
 		if err != nil {
@@ -123,9 +124,9 @@ func (s *Server) answer(ctx context.Context, st *eventStream, q generate.Questio
 	return s.cfg.Answer(ctx, q, func(e generate.Event) error { return s.addEvent(st, e) })
 }
 
-// waitTurn reports false when the answer was cancelled while it waited.
-func (s *Server) waitTurn(ctx context.Context, st *eventStream) bool {
-	return s.places.acquire(ctx, func(position int) {
+// takeTurn lines the answer up; its stream says the position.
+func (s *Server) takeTurn(st *eventStream) *turn {
+	return s.places.join(func(position int) {
 		body := fmt.Appendf(nil, `{"type":"queued","position":%d}`, position)
 		st.add("queued", body, "", false, s.cfg.Now())
 	})

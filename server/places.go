@@ -20,20 +20,26 @@ type turn struct {
 	told  int
 }
 
-// acquire waits for a place; false means that ctx ended first. tell gets the
-// position (from 1) when there is no free place at once, and when it has
-// changed much; it must not block.
-func (p *places) acquire(ctx context.Context, tell func(position int)) bool {
+// join takes a free place or stands at the end of the line, in the order of the
+// calls. tell gets the position (from 1) when there is no free place at once, and
+// when it has changed much; it must not block. A joined turn must be waited for.
+func (p *places) join(tell func(position int)) *turn {
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := &turn{ready: make(chan struct{}), tell: tell}
 	if p.free > 0 && len(p.waiting) == 0 {
 		p.free--
-		p.mu.Unlock()
-		return true
+		close(t.ready)
+		return t
 	}
-	t := &turn{ready: make(chan struct{}), tell: tell}
 	p.waiting = append(p.waiting, t)
 	t.say(len(p.waiting))
-	p.mu.Unlock()
+	return t
+}
+
+// wait reports whether the turn came, and its holder must then release it; false
+// means that ctx ended first.
+func (p *places) wait(ctx context.Context, t *turn) bool {
 	select {
 	case <-t.ready:
 		return true
