@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { after, before, describe, it } from 'node:test';
-import { ask, finished, launch, withPage } from './browser.mjs';
+import { ask, finished, launch, loaded, withPage } from './browser.mjs';
 import { Service, talk } from './service.mjs';
 
 let browser, service, source, axe;
@@ -20,7 +20,7 @@ after(async () => {
 
 const sizes = { wide: { viewport: { width: 1440, height: 900 } }, phone: { viewport: { width: 360, height: 780 }, hasTouch: true, isMobile: true } };
 const asked = (question) => async (page) => {
-  await page.waitForFunction(() => document.querySelector('video')?.readyState >= 1);
+  await loaded(page);
   await ask(page, question);
   await finished(page);
 };

@@ -1,23 +1,31 @@
 // One Chromium, and pages that report whatever the policy of the page forbids.
 import assert from 'node:assert/strict';
-import { mkdtempSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 
+/** What a loaded machine may take for one step; a wait ends as soon as its condition holds. */
+const patience = 90_000;
+
 export async function launch() {
-  return chromium.launch({
+  const home = await mkdtemp(join(tmpdir(), 'reeltree-home-'));
+  const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     headless: true,
-    env: { ...process.env, HOME: mkdtempSync(join(tmpdir(), 'reeltree-home-')) },
+    timeout: patience,
+    env: { ...process.env, HOME: home },
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
       '--disable-sync', '--autoplay-policy=no-user-gesture-required'],
   });
+  browser.on('disconnected', () => { void rm(home, { recursive: true, force: true, maxRetries: 5 }); });
+  return browser;
 }
 
 /** A page in a context of its own; `faults` collects errors, policy reports and foreign requests. */
 export async function open(browser, url, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  context.setDefaultTimeout(patience);
   const page = await context.newPage();
   const faults = [];
   page.on('pageerror', (e) => faults.push(`error: ${e.message}`));
@@ -44,6 +52,9 @@ export async function ask(page, question) {
   await page.keyboard.type(question);
   await page.keyboard.press('Enter');
 }
+
+/** The media element knows its length. */
+export const loaded = (page) => page.waitForFunction(() => document.querySelector('video')?.readyState >= 1);
 
 export const finished = (page) => page.waitForSelector('[data-phase="done"]');
 

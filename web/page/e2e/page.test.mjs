@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { answerText, ask, finished, launch, withPage } from './browser.mjs';
+import { answerText, ask, finished, launch, loaded, withPage } from './browser.mjs';
 import { Model } from './model.mjs';
 import { Service, talk } from './service.mjs';
 
@@ -19,7 +19,7 @@ after(async () => {
 
 const on = (path, options, run) => withPage(browser, `${service.url}/${path}`, options, run);
 const watching = (options, run) => on(`#/s/${source}`, options, async (page, opened) => {
-  await page.waitForFunction(() => document.querySelector('video')?.readyState >= 1);
+  await loaded(page);
   await run(page, opened);
 });
 const halfWay = (page) => page.waitForFunction(() => (document.querySelector('[data-answer-text]')?.textContent.length ?? 0) > 30);
@@ -36,7 +36,7 @@ async function recorded(question) {
 describe('watching', () => {
   it('goes from the library to the source, asks, and every time chip moves the player there', () => on('', {}, async (page) => {
     await page.click(`[data-source="${source}"] a`);
-    await page.waitForFunction(() => document.querySelector('video')?.readyState >= 1);
+    await loaded(page);
     await ask(page, 'How far was the first lens seen?');
     await finished(page);
     const chips = await page.$$('[data-chip]');
@@ -46,6 +46,7 @@ describe('watching', () => {
       const want = Number(/t=([\d.]+)/.exec(href)[1]);
       const at = await page.evaluate(async (c) => {
         const video = document.querySelector('video');
+        video.playbackRate = 0.0625; // a busy machine reports the end of a seek late: little may have been played by then
         const seeked = new Promise((r) => video.addEventListener('seeked', r, { once: true }));
         c.click();
         await seeked;
@@ -78,11 +79,12 @@ describe('watching', () => {
     const seeks = page.evaluate((n) => new Promise((r) => {
       const at = [];
       const video = document.querySelector('video');
+      const { get, set } = Object.getOwnPropertyDescriptor(HTMLMediaElement.prototype, 'currentTime');
       video.playbackRate = 8;
-      video.addEventListener('seeked', () => { at.push(video.currentTime); if (at.length === n) r(at); });
+      Object.defineProperty(video, 'currentTime', { get, set(to) { set.call(this, to); at.push(to); if (at.length === n) r(at); } });
     }), starts.length);
     await page.click('text=/Play the/');
-    (await seeks).forEach((at, i) => assert.ok(Math.abs(at - starts[i]) < 0.5, `${at} for ${starts[i]}`));
+    assert.deepEqual(await seeks, starts);
   }));
 
   it('follows the keyboard of video sites', () => on(`#/s/${source}?t=60`, {}, async (page) => {
@@ -218,7 +220,7 @@ describe('a token', () => {
         await page.waitForSelector('text=Add something to watch');
         await page.setInputFiles('main input[type=file]', talk);
         await page.click('[data-source][data-state="done"] a');
-        await page.waitForFunction(() => document.querySelector('video')?.readyState >= 1); // by ticket
+        await loaded(page); // by ticket
         await ask(page, 'How far was the first lens seen?');
         await finished(page);
         assert.ok(await page.$$eval('[data-evidence] img', (all) => all.length > 0 && all.every((i) => i.naturalWidth > 0)));

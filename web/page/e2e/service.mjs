@@ -7,25 +7,31 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
 export const root = resolve(import.meta.dirname, '../../..');
-const binary = process.env.REELTREE_BINARY ?? join(root, 'bin/reeltree');
+export const binary = process.env.REELTREE_BINARY ?? join(root, 'bin/reeltree');
 export const talk = join(root, 'demo/talk.mp4');
+
+const running = new Set();
+process.on('exit', () => running.forEach((child) => child.kill('SIGKILL'))); // also when a test runs out of time
 
 export class Service {
   #process;
   #lines = [];
 
   /** Starts on a new folder and a free port. */
-  static async start(flags = []) {
+  static async start(flags = [], program = binary) {
     const s = new Service();
     s.flags = flags;
+    s.program = program;
     s.data = await mkdtemp(join(tmpdir(), 'reeltree-page-'));
     await s.#spawn('127.0.0.1:0');
     return s;
   }
 
   async #spawn(listen) {
-    const child = spawn(binary, ['serve', '--data', this.data, '--listen', listen, ...this.flags], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(this.program, ['serve', '--data', this.data, '--listen', listen, ...this.flags], { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#process = child;
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     const lines = createInterface({ input: child.stderr });
     this.url = await new Promise((found, failed) => {
       lines.on('line', (line) => {
@@ -41,7 +47,7 @@ export class Service {
   log() { return this.#lines.join('\n'); }
 
   async ingest(...args) {
-    const child = spawn(binary, ['ingest', '--server', this.url, '--json', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(this.program, ['ingest', '--server', this.url, '--json', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
     let out = '';
     child.stdout.on('data', (d) => { out += d; });
     const [code] = await once(child, 'close');
