@@ -4,7 +4,7 @@ import "github.com/reeltree/reeltree/tree"
 
 // MediaRequest is what the media worker is asked for. One child serves one request.
 type MediaRequest struct {
-	Mode       string  `json:"mode"` // "probe": headers and one pass over all packets; "sample": frames of a stretch
+	Mode       string  `json:"mode"` // "probe": headers and one pass over all packets; "sample": frames of a stretch; "sound": its samples
 	FromMS     int64   `json:"from_ms"`
 	ToMS       int64   `json:"to_ms"` // 0 = to the end
 	FPS        float64 `json:"fps"`   // wanted frames per second, default 1.0
@@ -81,4 +81,18 @@ type MediaFrame struct {
 type MediaShot struct {
 	TimeMS int64
 	Score  float64 // 0..1, histogram distance
+}
+
+// soundRate is how many samples a second the media worker gives; speech models
+// work at 16 kHz.
+const soundRate = 16000
+
+// maxSoundBlock is the most samples of one block.
+const maxSoundBlock = soundRate
+
+// SoundBlock is a run of mono samples. First is the number of its first sample
+// on the source's own timeline, at 16,000 a second.
+type SoundBlock struct {
+	First   int64
+	Samples []int16
 }

@@ -51,8 +51,11 @@ func (j *mediaJob) native(ctx context.Context) error {
 		return err
 	}
 	defer in.close()
-	if j.req.Mode == mediaProbeMode {
+	switch j.req.Mode {
+	case mediaProbeMode:
 		return j.probe(ctx, in)
+	case mediaSoundMode:
+		return j.sound(ctx, in)
 	}
 	return j.sample(ctx, in)
 }
@@ -89,6 +92,54 @@ func (j *mediaJob) open() (*nativeInput, error) {
 		}
 	}
 	return in, nil
+}
+
+// reopen starts the input over, with only one stream left on.
+func (j *mediaJob) reopen(in *nativeInput, stream int) error {
+	kind := in.streams[stream].Type
+	in.close()
+	again, err := j.open()
+	if err != nil {
+		return err
+	}
+	*in = *again
+	if stream >= len(in.streams) || in.streams[stream].Type != kind {
+		return errors.New("the streams changed between two readings")
+	}
+	C.rt_only(in.c, C.int(stream))
+	return nil
+}
+
+// findZero reads the packets that decide where 0 lies.
+func (j *mediaJob) findZero(ctx context.Context, in *nativeInput) (*mediaZero, error) {
+	video, audio := chooseMedia(in.streams, j.req.AudioTrack)
+	zero, n := newMediaZero(video, audio), 0
+	return zero, j.scan(ctx, in, func(p *mediaPacket) bool {
+		zero.add(p)
+		n++
+		return n < mediaZeroPackets
+	})
+}
+
+// openDecoder opens a decoder of the allow-list; the caller frees it.
+func (j *mediaJob) openDecoder(par *astiav.CodecParameters) (*astiav.CodecContext, error) {
+	codec := mediaDecoder(par.CodecID())
+	opts, err := dictionary("max_pixels", fmt.Sprint(j.req.MaxPixels), "threads", "1")
+	if err != nil {
+		return nil, err
+	}
+	defer opts.Free()
+	cc := astiav.AllocCodecContext(codec)
+	if err := par.ToCodecContext(cc); err != nil {
+		cc.Free()
+		return nil, err
+	}
+	cc.SetThreadCount(1)
+	if err := cc.Open(codec, opts); err != nil {
+		cc.Free()
+		return nil, err
+	}
+	return cc, nil
 }
 
 func (in *nativeInput) close() {

@@ -10,6 +10,7 @@
 #define RT_STREAMS 128
 #define RT_RING 24 // packets looked ahead: more than any codec reorders
 #define RT_BINS 64
+#define RT_SOUND_RATE 16000 // samples a second of decoded speech
 
 // RtStream is what the headers say about a stream; times in microseconds.
 typedef struct {
@@ -61,6 +62,19 @@ typedef struct {
   int64_t decoded, skipped;
 } RtDecoder;
 
+// RtSound decodes one audio stream to mono 16-bit samples at RT_SOUND_RATE.
+typedef struct {
+  RtReader *r;
+  AVCodecContext *cc;
+  int stream, draining, ended, errors;
+  struct SwrContext *swr;
+  int format, rate, channels; // of what swr takes
+  AVFrame *frame;
+  AVPacket *pkt;
+  int16_t *out;
+  int room; // of out, in samples
+} RtSound;
+
 AVIOContext *rt_io(int fd, int64_t size);
 void rt_attach(AVFormatContext *fc, AVIOContext *io);
 int rt_find_info(AVFormatContext *fc, int64_t max_pixels);
@@ -72,6 +86,9 @@ void rt_only(AVFormatContext *fc, int stream);
 int rt_decoder(RtDecoder *d, RtReader *r, AVCodecContext *cc, int stream);
 int rt_seek(RtDecoder *d, int64_t us);
 int rt_next(RtDecoder *d, AVFrame *frame, RtFrame *out);
+int rt_sound(RtSound *s, RtReader *r, AVCodecContext *cc, int stream);
+int rt_sound_next(RtSound *s, int64_t *us);
+void rt_sound_free(RtSound *s);
 uint64_t rt_dhash(const AVFrame *f);
 int rt_chapter(AVFormatContext *fc, int i, int64_t *start, int64_t *end, AVDictionary **metadata);
 void *rt_first(void *wrapper);

@@ -12,7 +12,6 @@ import "C"
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"unsafe"
 
@@ -62,13 +61,7 @@ func (j *mediaJob) sample(ctx context.Context, in *nativeInput) error {
 
 // start finds zero, moves to the key frame before the stretch and opens the decoder.
 func (s *nativeSampler) start(ctx context.Context) error {
-	_, audio := chooseMedia(s.in.streams, s.job.req.AudioTrack)
-	zero, n := newMediaZero(s.video, audio), 0
-	err := s.job.scan(ctx, s.in, func(p *mediaPacket) bool {
-		zero.add(p)
-		n++
-		return n < mediaZeroPackets
-	})
+	zero, err := s.job.findZero(ctx, s.in)
 	if err != nil {
 		return err
 	}
@@ -136,35 +129,19 @@ func (s *nativeSampler) countTo(ctx context.Context) (int64, error) {
 // reopen starts the input over, with only the video stream left on.
 func (s *nativeSampler) reopen() error {
 	s.close()
-	s.in.close()
-	in, err := s.job.open()
-	if err != nil {
+	if err := s.job.reopen(s.in, s.video); err != nil {
 		return err
 	}
-	*s.in = *in
-	if s.video >= len(in.streams) || in.streams[s.video].Type != 'v' {
-		return errors.New("the streams changed between two readings")
-	}
-	C.rt_only(in.c, C.int(s.video))
 	return s.openDecoder()
 }
 
 func (s *nativeSampler) openDecoder() error {
 	par := s.in.fc.Streams()[s.video].CodecParameters()
-	codec := mediaDecoder(par.CodecID())
-	s.cc = astiav.AllocCodecContext(codec)
-	if err := par.ToCodecContext(s.cc); err != nil {
-		return err
-	}
-	s.cc.SetThreadCount(1)
-	opts, err := dictionary("max_pixels", fmt.Sprint(s.job.req.MaxPixels), "threads", "1")
+	cc, err := s.job.openDecoder(par)
 	if err != nil {
-		return err
-	}
-	defer opts.Free()
-	if err := s.cc.Open(codec, opts); err != nil {
 		return refuseMedia("The pictures of this video (%s) cannot be decoded: %v; convert it to H.264 and try again.", s.in.streams[s.video].Codec, err)
 	}
+	s.cc = cc
 	s.dec = (*C.RtDecoder)(C.calloc(1, C.sizeof_RtDecoder))
 	if C.rt_decoder(s.dec, s.in.reader, codecOf(s.cc), C.int(s.video)) < 0 {
 		return errors.New("out of memory")

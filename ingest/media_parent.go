@@ -85,6 +85,27 @@ func (m Media) Sample(ctx context.Context, file *os.File, req MediaRequest, sink
 	})
 }
 
+// Sound hands the chosen audio stream to sink, in time order. Where the stream
+// has a hole, so have the blocks. An error of sink stops the child and is returned.
+func (m Media) Sound(ctx context.Context, file *os.File, req MediaRequest, sink func(SoundBlock) error) error {
+	req.Mode = mediaSoundMode
+	next := int64(0)
+	return m.run(ctx, file, req, func(kind byte, body []byte) error {
+		if kind != mediaMsgSound {
+			return fmt.Errorf("%w: kind %q while listening", errMediaGarbage, kind)
+		}
+		b, err := decodeSound(body)
+		if err != nil {
+			return err
+		}
+		if b.First < next {
+			return fmt.Errorf("%w: sound at sample %d after %d", errMediaGarbage, b.First, next)
+		}
+		next = b.First + int64(len(b.Samples))
+		return sink(b)
+	})
+}
+
 // mediaOrder holds frames to rising times and a bounded number.
 type mediaOrder struct {
 	last  int64

@@ -18,6 +18,7 @@ const (
 	mediaMsgFacts = 'F' // JSON MediaFacts
 	mediaMsgFrame = 'P' // time, width, height, hash, then the JPEG
 	mediaMsgShot  = 'S' // time, score as IEEE 754 bits
+	mediaMsgSound = 'A' // number of the first sample, then samples as 16-bit little endian
 	mediaMsgError = 'E' // JSON MediaError: the file is refused
 	mediaMsgBeat  = 'H' // packets read so far: alive, and whether it gets on
 	mediaMsgDone  = 'D' // JSON mediaUsage: complete, nothing follows
@@ -30,6 +31,8 @@ func mediaLimit(kind byte) int {
 		return 32 << 20
 	case mediaMsgFrame:
 		return 8 << 20
+	case mediaMsgSound:
+		return 8 + 2*maxSoundBlock
 	case mediaMsgError, mediaMsgDone:
 		return 8 << 10
 	case mediaMsgShot:
@@ -144,6 +147,29 @@ func decodeMediaShot(b []byte) (MediaShot, error) {
 	}
 	if s.TimeMS < 0 || s.TimeMS > maxMediaMS || !(s.Score >= 0 && s.Score <= 1) {
 		return MediaShot{}, fmt.Errorf("%w: a shot at %d ms with score %v", errMediaGarbage, s.TimeMS, s.Score)
+	}
+	return s, nil
+}
+
+func (w *mediaWriter) sound(b SoundBlock) error {
+	head := binary.BigEndian.AppendUint64(nil, uint64(b.First))
+	body := make([]byte, 0, 2*len(b.Samples))
+	for _, v := range b.Samples {
+		body = binary.LittleEndian.AppendUint16(body, uint16(v))
+	}
+	return w.send(mediaMsgSound, head, body)
+}
+
+func decodeSound(b []byte) (SoundBlock, error) {
+	if len(b) <= 8 || len(b)%2 != 0 {
+		return SoundBlock{}, fmt.Errorf("%w: a sound of %d bytes", errMediaGarbage, len(b))
+	}
+	s := SoundBlock{First: int64(binary.BigEndian.Uint64(b)), Samples: make([]int16, len(b)/2-4)}
+	if s.First < 0 || s.First > maxMediaMS*soundRate/1000 {
+		return SoundBlock{}, fmt.Errorf("%w: a sound at sample %d", errMediaGarbage, s.First)
+	}
+	for i := range s.Samples {
+		s.Samples[i] = int16(binary.LittleEndian.Uint16(b[8+2*i:]))
 	}
 	return s, nil
 }

@@ -13,6 +13,7 @@ import (
 const (
 	mediaProbeMode  = "probe"
 	mediaSampleMode = "sample"
+	mediaSoundMode  = "sound"
 	mediaNone       = math.MinInt64 // no time stamp
 )
 

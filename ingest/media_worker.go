@@ -112,7 +112,7 @@ func defaultRequest(r *MediaRequest) error {
 		r.MaxPixels = 40_000_000
 	}
 	switch {
-	case r.Mode != mediaProbeMode && r.Mode != mediaSampleMode,
+	case r.Mode != mediaProbeMode && r.Mode != mediaSampleMode && r.Mode != mediaSoundMode,
 		!(r.FPS > 0 && r.FPS <= 1000),
 		r.LongSide < 1 || r.LongSide > 8192,
 		r.Quality < 1 || r.Quality > 31,

@@ -84,11 +84,11 @@ func (q Quote) Add(o Quote) Quote {
 // Quote probes, cuts and samples a source whose content is stored, without any
 // model call and without recording anything.
 func (w *Worker) Quote(ctx context.Context, src tree.Source, opt tree.IngestOptions) (Quote, error) {
-	p, err := w.makePlan(ctx, src, opt)
+	p, err := w.makePlan(ctx, src, opt, w.countSpeech)
 	if err != nil {
 		return Quote{}, err
 	}
-	var q Quote
+	q := Quote{Calls: QuotedCalls{ASR: p.Calls.ASR}}
 	for i := range p.Stretches {
 		m, err := w.material(ctx, p, i, opt)
 		if err != nil {

@@ -53,6 +53,7 @@ type Plans interface {
 type Prober interface {
 	Probe(ctx context.Context, file *os.File, req MediaRequest) (MediaFacts, error)
 	Sample(ctx context.Context, file *os.File, req MediaRequest, sink SampleSink) error
+	Sound(ctx context.Context, file *os.File, req MediaRequest, sink func(SoundBlock) error) error
 }
 
 var _ Prober = Media{}
@@ -70,3 +71,11 @@ type Index func(ctx context.Context, src tree.Source, nodes []*tree.Node) error
 
 // Report tells the listeners of a job about a step; it must not block.
 type Report func(job tree.Job, p tree.Progress)
+
+// Meter counts what model calls really cost.
+type Meter interface {
+	// Bind makes every call under the context count.
+	Bind(ctx context.Context) context.Context
+	// Retries is how many tries were made again after a failure.
+	Retries() int
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -29,7 +30,14 @@ type Worker struct {
 	Describer tree.Describer // nil means tree.Extractive
 	// Models names what describes each level, as tree.Tree.Models has it; nil
 	// means the extractive describer. Another model is another tree.
-	Models   map[string]string
+	Models map[string]string
+	// Transcribe reads speech where a medium brings no text; nil leaves such
+	// media without a transcript. Models names its model as "asr".
+	Transcribe Transcribe
+	// Meter counts the tries of a job's model calls, retries too, and fails
+	// them with ErrCap beyond what is left of its caps (0 = no cap); nil means
+	// that only the calls the worker itself makes are counted.
+	Meter    func(calls, tokens int) Meter
 	Settings Settings
 	Log      *slog.Logger // nil discards
 
@@ -49,11 +57,14 @@ type Worker struct {
 // maxTries is how often a task of a job may fail before the job is set aside.
 const maxTries = 3
 
+// ErrCap stops a job that would cost more than it may; it goes on when the cap
+// is raised. A describer or transcriber whose budget is used up wraps it.
+var ErrCap = errors.New("the job has reached its cap")
+
 // Reasons for which a running task is stopped from inside.
 var (
 	errStopped = errors.New("the job was stopped")                     // cancelled, paused or failed meanwhile
 	errGone    = errors.New("the job or its source was deleted")       // nothing is written any more
-	errCapped  = errors.New("the job has reached its cap")             // goes on when the cap is raised
 	errAgain   = errors.New("the job was resumed while it was ending") // to be delivered again
 )
 
@@ -85,7 +96,7 @@ func (w *Worker) perform(ctx context.Context, job tree.Job, t tree.Task, l *live
 		}
 	}()
 	if t.Stretch == tree.PlanTask {
-		return w.plan(ctx, job)
+		return w.plan(ctx, job, l)
 	}
 	if t.Stretch < 0 || t.Stretch >= len(job.Plan) || slices.Contains(job.Finished, t.Stretch) && !allFinished(job) {
 		return nil // a task of an earlier plan, or done already
@@ -106,7 +117,7 @@ func (w *Worker) settle(ctx context.Context, job tree.Job, t tree.Task, l *live,
 		return nil
 	case errors.Is(err, errStopped) || errors.Is(context.Cause(l.ctx()), errStopped):
 		return w.stopped(keep, job)
-	case errors.Is(err, errCapped):
+	case errors.Is(err, ErrCap):
 		return w.capped(keep, job)
 	case isFinal:
 		return w.fail(keep, job, reason)
@@ -163,6 +174,15 @@ func (w *Worker) models() map[string]string {
 		return w.Models
 	}
 	return map[string]string{"l1": "extractive", "l2": "extractive", "l3": "extractive"}
+}
+
+// modelsOf names what described a source: a speech model only where it was asked.
+func (w *Worker) modelsOf(p *jobPlan) map[string]string {
+	models := maps.Clone(w.models())
+	if p.Calls.ASR == 0 {
+		delete(models, "asr")
+	}
+	return models
 }
 
 func allFinished(job tree.Job) bool { return len(job.Plan) > 0 && len(job.Finished) == len(job.Plan) }

@@ -21,7 +21,7 @@ func (w *Worker) finish(ctx context.Context, job tree.Job, p *jobPlan) error {
 	if p.Partial {
 		state = tree.StatePartial
 	}
-	t := &tree.Tree{Source: inTree(src, state), Models: w.models(), Settings: w.fingerprint(job.Options)}
+	t := &tree.Tree{Source: inTree(src, state), Models: w.modelsOf(p), Settings: w.fingerprint(job.Options), Calls: p.Calls}
 	for i := range job.Plan {
 		root, err := w.collect(ctx, job, i)
 		if err != nil {

@@ -46,10 +46,10 @@ func (g *gate) check(ctx context.Context) error {
 func (g *gate) reserve(n int) error {
 	g.live.mu.Lock()
 	defer g.live.mu.Unlock()
-	calls, tokens := g.live.calls.Total()+g.live.held, g.live.calls.TokensIn+g.live.calls.TokensOut
+	calls, tokens := g.live.calls.Total()+g.live.held+g.live.retries(), g.live.calls.TokensIn+g.live.calls.TokensOut
 	opt := g.job.Options
 	if !g.free && (opt.MaxCalls > 0 && calls+n > opt.MaxCalls || opt.MaxTokens > 0 && tokens >= opt.MaxTokens) {
-		return errCapped
+		return ErrCap
 	}
 	g.live.held += n
 	g.held += n

@@ -25,6 +25,57 @@ type live struct {
 	start time.Time
 	calls tree.Calls
 	held  int // calls reserved by describer calls that run
+	meter Meter
+}
+
+// speechKey marks in seen that the plan's calls are counted.
+const speechKey = "plan"
+
+// forgetSpeech takes transcription out of the count.
+func (l *live) forgetSpeech() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls.ASR = 0
+}
+
+// chargePlan counts what planning cost, once.
+func (l *live) chargePlan(p *jobPlan) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.seen[speechKey] {
+		l.seen[speechKey], l.calls.ASR = true, 0
+		l.calls = l.calls.Add(p.Calls)
+	}
+}
+
+// metered makes the calls under ctx count against what is left of the job's caps.
+func (l *live) metered(ctx context.Context, w *Worker, opt tree.IngestOptions) context.Context {
+	if w.Meter == nil {
+		return ctx
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.meter == nil {
+		l.meter = w.Meter(left(opt.MaxCalls, l.calls.Total()), left(opt.MaxTokens, l.calls.TokensIn+l.calls.TokensOut))
+	}
+	return l.meter.Bind(ctx)
+}
+
+// left is what remains of a cap; 0 stands for none, so a used-up one leaves 1,
+// which the gate holds back.
+func left(limit, spent int) int {
+	if limit == 0 {
+		return 0
+	}
+	return max(1, limit-spent)
+}
+
+// retries are the tries beyond the first; the caller holds the lock.
+func (l *live) retries() int {
+	if l.meter == nil {
+		return 0
+	}
+	return l.meter.Retries()
 }
 
 // track gives the live state of a job, made at its first task here.

@@ -12,7 +12,7 @@ import (
 )
 
 // planMedia probes a video, recording or picture.
-func (w *Worker) planMedia(ctx context.Context, src tree.Source, opt tree.IngestOptions, file *os.File) (*jobPlan, error) {
+func (w *Worker) planMedia(ctx context.Context, src tree.Source, opt tree.IngestOptions, file *os.File, hear listener) (*jobPlan, error) {
 	facts, err := w.Media.Probe(ctx, file, w.Settings.request(opt.Detail, opt.AudioTrack))
 	if err != nil {
 		return nil, err
@@ -33,6 +33,9 @@ func (w *Worker) planMedia(ctx context.Context, src tree.Source, opt tree.Ingest
 	}
 	p.describe(facts)
 	if err := w.findCues(ctx, p, facts, opt); err != nil {
+		return nil, err
+	}
+	if err := w.hearSpeech(ctx, p, facts, opt, hear); err != nil {
 		return nil, err
 	}
 	cut := p.facts()
@@ -85,6 +88,21 @@ func (w *Worker) findCues(ctx context.Context, p *jobPlan, facts MediaFacts, opt
 	}
 	p.Cues = cuesOf(p.Cues, p.From, max(p.To, p.From+1))
 	p.Source.Language = cmp.Or(p.Source.Language, opt.Language, language, audioLanguage(facts.Audio, opt.AudioTrack))
+	return nil
+}
+
+// hearSpeech makes the transcript of the sound where no text came with it.
+func (w *Worker) hearSpeech(ctx context.Context, p *jobPlan, facts MediaFacts, opt tree.IngestOptions, hear listener) error {
+	if !w.hearable(p, facts) {
+		return nil
+	}
+	cues, err := hear(ctx, p, opt, cmp.Or(opt.Language, p.Source.Language), facts.DurationMS)
+	if err != nil {
+		return err
+	}
+	var dropped cueDrops
+	cues, dropped = fitCues(cues, facts.DurationMS)
+	p.Cues, p.Warnings = cuesOf(cues, p.From, max(p.To, p.From+1)), append(p.Warnings, dropped.warnings(facts.DurationMS)...)
 	return nil
 }
 

@@ -347,7 +347,11 @@ type film struct {
 	probes int
 	err    error // of Sample
 	block  func(ctx context.Context) error
+	said   []span // where there is sound loud enough for speech; silence between
 }
+
+// span is [from, to) in milliseconds.
+type span struct{ from, to int64 }
 
 func (f *film) Probe(context.Context, *os.File, MediaRequest) (MediaFacts, error) {
 	f.probes++
@@ -378,6 +382,26 @@ func (f *film) Sample(ctx context.Context, _ *os.File, req MediaRequest, sink Sa
 			if err := sink.Shot(s); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// Sound gives a block of 100 ms after another, loud where something is said.
+func (f *film) Sound(_ context.Context, _ *os.File, req MediaRequest, sink func(SoundBlock) error) error {
+	to := req.ToMS
+	if to == 0 {
+		to = f.facts.DurationMS
+	}
+	for at := req.FromMS; at < to; at += 100 {
+		b := SoundBlock{First: at * soundRate / 1000, Samples: make([]int16, soundRate/10)}
+		if slices.ContainsFunc(f.said, func(s span) bool { return s.from <= at && at < s.to }) {
+			for i := range b.Samples {
+				b.Samples[i] = int16((2000 + at/100) * int64(1-2*(i%2))) // no two blocks are the same
+			}
+		}
+		if err := sink(b); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -28,6 +28,7 @@ type jobPlan struct {
 	Warnings  []string    `json:"warnings,omitempty"`
 	Partial   bool        `json:"partial"`
 	Stale     bool        `json:"stale"` // stored clips are of another build and cannot be removed
+	Calls     tree.Calls  `json:"calls"` // what planning cost: transcription
 	Source    tree.Source `json:"source"`
 }
 
@@ -52,14 +53,14 @@ type clipForgetter interface {
 
 // plan probes the source, cuts it into stretches and queues them. A plan that
 // is stored already is used again, so a resumed job never changes its mind.
-func (w *Worker) plan(ctx context.Context, job tree.Job) error {
+func (w *Worker) plan(ctx context.Context, job tree.Job, l *live) error {
 	if len(job.Plan) == 0 {
 		w.report(job, tree.Progress{Stage: "probe"})
 		src, err := w.Catalog.Source(ctx, job.Tenant, job.Source)
 		if err != nil {
 			return fmt.Errorf("cannot read the source: %w", err)
 		}
-		p, err := w.makePlan(ctx, src, job.Options)
+		p, err := w.makePlan(ctx, src, job.Options, w.transcriber(job, l))
 		if err != nil {
 			return err
 		}
@@ -69,6 +70,7 @@ func (w *Worker) plan(ctx context.Context, job tree.Job) error {
 		if job, err = w.savePlan(ctx, job, p); err != nil {
 			return err
 		}
+		l.chargePlan(p)
 	}
 	now, err := w.changeJob(ctx, job, func(j *tree.Job) {
 		if j.State == tree.StateQueued {
@@ -161,7 +163,7 @@ func (w *Worker) loadPlan(ctx context.Context, job tree.Job) (*jobPlan, error) {
 }
 
 // makePlan finds out what the content is and plans its stretches.
-func (w *Worker) makePlan(ctx context.Context, src tree.Source, opt tree.IngestOptions) (*jobPlan, error) {
+func (w *Worker) makePlan(ctx context.Context, src tree.Source, opt tree.IngestOptions, hear listener) (*jobPlan, error) {
 	file, err := w.Files.OpenContent(ctx, src.Tenant, src.ID)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the content: %w", err)
@@ -172,7 +174,7 @@ func (w *Worker) makePlan(ctx context.Context, src tree.Source, opt tree.IngestO
 		return nil, err
 	}
 	if format == "" {
-		return w.planMedia(ctx, src, opt, file)
+		return w.planMedia(ctx, src, opt, file, hear)
 	}
 	return planDocument(src, format, file, w.Settings)
 }

@@ -16,6 +16,7 @@ func (w *Worker) stretch(ctx context.Context, job tree.Job, index int, l *live) 
 		return err
 	}
 	l.size(p.weight(), p.From)
+	l.chargePlan(p)
 	if err := w.recall(ctx, job, l); err != nil {
 		return err
 	}
@@ -77,6 +78,7 @@ func (w *Worker) buildStretch(ctx context.Context, job tree.Job, p *jobPlan, ind
 	k := keeper{w: w, job: job, src: src, m: m, live: l, stale: p.Stale}
 	g := w.gate(job, l)
 	defer g.close()
+	ctx = l.metered(ctx, w, job.Options)
 	root, _, err := tree.BuildStretch(ctx, g, m, tree.BuildOptions{
 		Concurrency: w.Settings.Concurrency,
 		Have:        func(node string) (*tree.Node, error) { return k.have(ctx, node) },
