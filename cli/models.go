@@ -81,7 +81,7 @@ func newDescriber(s *Settings, memory *library.Store, log *slog.Logger) (tree.De
 }
 
 func fetchConfig(s *Settings, log *slog.Logger) ingest.FetchConfig {
-	c := ingest.FetchConfig{MaxBytes: s.UploadLimit.V, Log: log}
+	c := ingest.FetchConfig{Proxy: s.Proxy.V, MaxBytes: s.UploadLimit.V, Log: log}
 	if s.AllowPrivate {
 		c.Allow = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
 	}

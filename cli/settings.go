@@ -48,6 +48,8 @@ type Settings struct {
 	Budget       count  `help:"Evidence tokens of an answer." default:"3000" group:"Retrieval"`
 	Rounds       count  `help:"Retrieval rounds of an answer, 1 to 3." default:"1" group:"Retrieval"`
 	AllowPrivate bool   `help:"Let addresses to be ingested lead into private networks." group:"Retrieval"`
+
+	Proxy address `help:"Proxy through which addresses to be ingested are fetched (http://[NAME:PASSWORD@]HOST:PORT); the proxy variables of the environment are not read for them. Names are checked here first; one that only the proxy knows is left to the proxy's own rules." placeholder:"URL" group:"Retrieval"`
 }
 
 // endpoint is one model behind an OpenAI-style base address.

@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/reeltree/reeltree/tree"
@@ -23,9 +21,10 @@ type FetchConfig struct {
 	Stall    time.Duration  // without a single byte; 0 = 30 s
 	Total    time.Duration  // one source; 0 = 4 h
 
-	// YouTubeAt replaces the address of everything that belongs to YouTube, for
-	// a scripted server; empty = YouTube itself.
-	YouTubeAt string
+	// Proxy is the operator's own proxy, http[s]://[NAME:PASSWORD@]HOST:PORT;
+	// empty = connect directly. The proxy variables of the environment are
+	// never read.
+	Proxy string
 
 	Resolver *net.Resolver // nil = the system's
 	Log      *slog.Logger  // nil: silent
@@ -54,12 +53,13 @@ type Fetched struct {
 type FetchProgress func(done, total int64)
 
 // Fetcher gets sources from the network. Everything it does goes through one
-// transport whose dialler refuses addresses that are not public; it reads no
-// proxy setting and never uses http.DefaultClient. Safe for concurrent use.
+// transport that refuses addresses that are not public: in its dialler, or,
+// where a proxy connects for it, before each request. It never uses
+// http.DefaultClient. Safe for concurrent use.
 type Fetcher struct {
-	cfg  FetchConfig
-	web  *http.Transport
-	tube http.RoundTripper // web, or the scripted server
+	cfg   FetchConfig
+	web   *http.Transport
+	proxy *outbound // nil: connections are direct
 }
 
 // NewFetcher prepares a fetcher; it opens no connection.
@@ -73,7 +73,7 @@ func NewFetcher(c FetchConfig) (*Fetcher, error) {
 	}
 	dialer := &net.Dialer{Timeout: c.Connect, Resolver: c.Resolver, Control: guard{c.Allow}.control}
 	f := &Fetcher{cfg: c, web: &http.Transport{
-		Proxy:                  nil, // a proxy would connect for us, past the guard
+		Proxy:                  nil, // not that of the environment: it would connect for us, past the guard
 		DialContext:            dialer.DialContext,
 		TLSHandshakeTimeout:    c.Connect,
 		ResponseHeaderTimeout:  c.Stall,
@@ -82,13 +82,12 @@ func NewFetcher(c FetchConfig) (*Fetcher, error) {
 		DisableCompression:     true, // files are taken as they are, replies cannot unpack to gigabytes
 		ForceAttemptHTTP2:      true,
 	}}
-	f.tube = f.web
-	if c.YouTubeAt != "" {
-		at, err := url.Parse(c.YouTubeAt)
-		if err != nil || at.Host == "" {
-			return nil, unfetchable("the address of the scripted YouTube server is not of the form http://HOST:PORT")
+	if c.Proxy != "" {
+		var err error
+		if f.proxy, err = newOutbound(c); err != nil {
+			return nil, err
 		}
-		f.tube = moved{at, f.web}
+		f.proxy.through(f.web)
 	}
 	return f, nil
 }
@@ -117,23 +116,4 @@ func (f *Fetcher) Fetch(ctx context.Context, address string, opt FetchOptions, w
 		return f.fetchYouTube(ctx, id, opt, w, progress)
 	}
 	return f.fetchHTTP(ctx, u, w, progress)
-}
-
-// moved sends what is meant for YouTube to another server, which sees the
-// original host in Host.
-type moved struct {
-	at   *url.URL
-	next http.RoundTripper
-}
-
-// RoundTrip rewrites scheme and host.
-func (m moved) RoundTrip(req *http.Request) (*http.Response, error) {
-	host := strings.ToLower(req.URL.Hostname())
-	if !isYouTube(req.URL) && !strings.HasSuffix(host, ".googlevideo.com") {
-		return m.next.RoundTrip(req)
-	}
-	req = req.Clone(req.Context())
-	req.Host = req.URL.Host
-	req.URL.Scheme, req.URL.Host = m.at.Scheme, m.at.Host
-	return m.next.RoundTrip(req)
 }

@@ -51,7 +51,7 @@ func explainNet(ctx context.Context, host string, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &guarded):
-		return &FetchError{Reason: fmt.Sprintf("%s is not fetched: %s; only public addresses are, unless the server's settings allow more", host, guarded), Cause: guarded}
+		return &FetchError{Reason: fmt.Sprintf("%s is not fetched: %s; only public addresses are, unless the service runs with --allow-private", host, guarded), Cause: guarded}
 	case errors.As(err, &dns):
 		return fetchLater(err, "the host name %s is not known; check the address", host)
 	case errors.Is(err, syscall.ECONNREFUSED):

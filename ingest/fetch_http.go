@@ -49,6 +49,9 @@ func (f *Fetcher) fetchHTTP(ctx context.Context, u *url.URL, w io.Writer, progre
 	}
 	defer resp.Body.Close() //nolint:errcheck // read to its end, or failed already
 	host := u.Hostname()
+	if f.proxy != nil && resp.StatusCode == http.StatusProxyAuthRequired {
+		return Fetched{}, f.proxy.refusal(host, resp.StatusCode)
+	}
 	if resp.StatusCode != http.StatusOK {
 		return Fetched{}, explainStatus(host, resp.StatusCode)
 	}

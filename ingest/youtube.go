@@ -60,7 +60,7 @@ func (f *Fetcher) tubeClient(ctx context.Context) *http.Client {
 			ctx, cancel := context.WithTimeout(ctx, f.cfg.Stall)
 			req = req.WithContext(ctx)
 			req.Header.Set("Accept-Encoding", "identity")
-			resp, err := f.tube.RoundTrip(req)
+			resp, err := f.web.RoundTrip(req)
 			if err != nil {
 				cancel()
 				return nil, err

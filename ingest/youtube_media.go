@@ -171,7 +171,7 @@ func (c *tubeCall) get(ctx context.Context, u *url.URL, limit int64, w io.Writer
 		return 0, unfetchable("YouTube gives an address that cannot be read")
 	}
 	req.Header.Set("Accept-Encoding", "identity")
-	resp, err := c.f.tube.RoundTrip(req)
+	resp, err := c.f.web.RoundTrip(req)
 	if err != nil {
 		return 0, explainNet(ctx, "YouTube", err)
 	}

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net/url"
@@ -35,7 +36,16 @@ func newTube(t *testing.T, mode string) (*Fetcher, *testkit.YouTube) {
 	if mode == "stall-home" {
 		stall = time.Minute
 	}
-	return newFetcher(t, FetchConfig{Allow: loopback, YouTubeAt: y.URL, Stall: stall, MaxBytes: 64 << 20}), y
+	return tubeFetcher(t, y, FetchConfig{Stall: stall, MaxBytes: 64 << 20}), y
+}
+
+// tubeFetcher goes to a scripted YouTube through its proxy, over TLS.
+func tubeFetcher(t *testing.T, y *testkit.YouTube, c FetchConfig) *Fetcher {
+	t.Helper()
+	c.Proxy, c.Resolver = y.Proxy.URL, fakeDNS(t, "142.250.1.91")
+	f := newFetcher(t, c)
+	f.web.TLSClientConfig = &tls.Config{RootCAs: y.Proxy.CA.Pool()}
+	return f
 }
 
 func TestYouTube(t *testing.T) {
@@ -165,15 +175,12 @@ func TestYouTubeCancel(t *testing.T) {
 
 func TestYouTubeTooLarge(t *testing.T) {
 	_, y := newTube(t, "")
-	f := newFetcher(t, FetchConfig{Allow: loopback, YouTubeAt: y.URL, MaxBytes: 1 << 20})
+	f := tubeFetcher(t, y, FetchConfig{MaxBytes: 1 << 20})
 	if _, err := f.Fetch(t.Context(), "https://youtu.be/"+tubeID, FetchOptions{}, io.Discard, nil); err == nil || !strings.Contains(err.Error(), "more than the allowed 1048576") {
 		t.Errorf("error %v", err)
 	}
 	if slices.ContainsFunc(y.Asked(), func(s string) bool { return strings.Contains(s, "videoplayback") }) {
 		t.Error("the media was asked for although its length was known")
-	}
-	if _, err := NewFetcher(FetchConfig{YouTubeAt: "nonsense"}); err == nil {
-		t.Error("an address without a host was taken")
 	}
 }
 

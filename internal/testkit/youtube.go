@@ -2,23 +2,21 @@ package testkit
 
 import (
 	"maps"
-	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // YouTube is a scripted YouTube: the paths a client asks for facts,
-// transcripts, scripts and media. A product under test is told its URL instead
-// of the real address; the original host stands in the Host header.
+// transcripts, scripts and media, behind a proxy that stands for youtube.com
+// and googlevideo.com. A product under test is told the proxy and its
+// authority; nothing else in it knows of the script.
 type YouTube struct {
-	URL string
+	Proxy *Proxy
 
-	server *http.Server
-	served chan struct{}
-	quit   chan struct{}
+	quit chan struct{}
 
 	mu     sync.Mutex
 	videos map[string]Video
@@ -86,27 +84,23 @@ var VideoModes = map[string]string{
 // NewYouTube starts a scripted YouTube that is closed with the test.
 func NewYouTube(tb testing.TB, videos ...Video) *YouTube {
 	tb.Helper()
-	y, err := StartYouTube("127.0.0.1:0", videos...)
-	if err != nil {
-		tb.Fatalf("scripted YouTube: %v", err)
-	}
-	tb.Cleanup(y.Close)
-	return y
-}
-
-// StartYouTube starts a scripted YouTube outside a test; the caller closes it.
-func StartYouTube(addr string, videos ...Video) (*YouTube, error) {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return nil, err
-	}
-	y := &YouTube{
-		URL: "http://" + l.Addr().String(), videos: map[string]Video{},
-		served: make(chan struct{}), quit: make(chan struct{}),
-	}
+	y := &YouTube{videos: map[string]Video{}, quit: make(chan struct{})}
 	for _, v := range videos {
 		y.videos[v.ID] = v
 	}
+	site := y.site()
+	y.Proxy = NewProxy(tb, func(host string) http.Handler {
+		if base := strings.TrimPrefix(host, "www."); base == "youtube.com" || strings.HasSuffix(host, ".googlevideo.com") {
+			return site
+		}
+		return nil
+	})
+	tb.Cleanup(func() { close(y.quit) }) // before the proxy waits for its replies
+	return y
+}
+
+// site is the paths of both hosts; it records every request.
+func (y *YouTube) site() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /youtubei/v1/player", y.player)
 	mux.HandleFunc("POST /youtubei/v1/get_transcript", y.transcript)
@@ -115,17 +109,12 @@ func StartYouTube(addr string, videos ...Video) (*YouTube, error) {
 	mux.HandleFunc("GET /embed/{id}", y.embed)
 	mux.HandleFunc("GET /s/player/{build}/player_ias.vflset/en_US/base.js", y.script)
 	mux.HandleFunc("GET /videoplayback", y.media)
-	y.server = &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		y.mu.Lock()
 		y.asked = append(y.asked, r.Method+" "+r.Host+r.URL.Path)
 		y.mu.Unlock()
 		mux.ServeHTTP(w, r)
-	})}
-	go func() {
-		defer close(y.served)
-		_ = y.server.Serve(l) // ends with Close
-	}()
-	return y, nil
+	})
 }
 
 // Add adds or replaces a video.
@@ -140,17 +129,6 @@ func (y *YouTube) Asked() []string {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	return append([]string(nil), y.asked...)
-}
-
-// Close ends stalled replies and waits for the server.
-func (y *YouTube) Close() {
-	select {
-	case <-y.quit:
-	default:
-		close(y.quit)
-	}
-	_ = y.server.Close()
-	<-y.served
 }
 
 func (y *YouTube) video(id string) (Video, bool) {

@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
@@ -73,6 +74,9 @@ func breakConnection(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler)
+	}
+	if secret, ok := conn.(*tls.Conn); ok {
+		conn = secret.NetConn() // no goodbye of TLS either
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
