@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -46,8 +47,15 @@ func newApp(ctx context.Context, s *Settings, log *slog.Logger) (*app, error) {
 }
 
 func (a *app) openStore(ctx context.Context) (err error) {
-	a.store, err = library.Open(ctx, library.Config{Dir: a.settings.Data, Parallel: a.settings.Jobs.V, Log: a.log})
+	a.store, err = library.Open(ctx, library.Config{Dir: a.settings.Data, Parallel: a.settings.Jobs.V, SetAside: a.giveUp, Log: a.log})
 	return err
+}
+
+// giveUp ends the job of a task that the queue has set aside.
+func (a *app) giveUp(ctx context.Context, t tree.Task, reason string) {
+	if err := a.worker.GiveUp(ctx, t, reason); err != nil {
+		a.log.Error("a job that was set aside cannot be ended", "job", t.Job, "error", err)
+	}
 }
 
 // openModels makes the embedder and the retrieval engine over it.
@@ -60,6 +68,7 @@ func (a *app) openModels(context.Context) (err error) {
 		vectors = retrieve.NewCoderHNSW(a.embedder.Dim())
 	}
 	a.engine, err = retrieve.Open(retrieve.Config{
+		Dir:   filepath.Join(a.settings.Data, "index"),
 		Embed: a.embedder.Embed, EmbedderName: a.embedder.Name(), Dim: a.embedder.Dim(), Trees: a.store.Tree,
 		Vectors: vectors, Rounds: a.settings.Rounds.V, Budget: a.settings.Budget.V, Log: a.log,
 	})
@@ -71,16 +80,24 @@ func (a *app) openWorker(context.Context) error {
 	if err != nil {
 		return err
 	}
-	describer, models, err := newDescriber(a.settings, a.store, a.log)
+	describer, seer, err := newDescriber(a.settings, a.store, a.log)
 	if err != nil {
 		return err
+	}
+	transcribe, err := newTranscriber(a.settings, a.store, a.log)
+	if err != nil {
+		return err
+	}
+	models := map[string]string{"l1": seer, "l2": seer, "l3": seer}
+	if transcribe != nil {
+		models["asr"] = a.settings.ASR.Model
 	}
 	a.worker = &ingest.Worker{
 		Catalog: a.store, Queue: a.store, Results: a.store, Files: files{a.store}, Plans: a.store,
 		Index: a.engine.Add, Forget: a.engine.Remove, DropContent: a.store.RemoveContent,
 		Report:    func(job tree.Job, p tree.Progress) { a.server.Report(job, p) },
 		Media:     media(a.settings, self, a.log),
-		Describer: describer, Models: models, Log: a.log,
+		Describer: describer, Models: models, Transcribe: transcribe, Meter: newMeter, Log: a.log,
 		Settings: ingest.Settings{
 			L1Target: a.settings.L1Target.V, L2Target: a.settings.L2Target.V, L3FPS: a.settings.L3FPS.V, L3Batch: a.settings.L3Batch.V,
 			LongSide: a.settings.FrameSide.V, MaxPixels: a.settings.MaxPixels.V, Concurrency: a.settings.Concurrency.V,
@@ -118,21 +135,29 @@ func (a *app) start(ctx context.Context, indexed bool) {
 			a.log.Error("the ingest has stopped", "error", err)
 		}
 	})
-	a.running.Go(func() { a.watchJobs(ctx) })
+	ready := newWarmer(func(src tree.Source) error { return a.engine.Warm(ctx, src.Tenant, src.ID) }, a.log)
+	a.running.Go(func() { ready.run(ctx) })
+	a.running.Go(func() { a.watchJobs(ctx, ready) })
 	a.resumeFetches(ctx)
 }
 
-// reindex makes every stored tree searchable; the indexes live in memory.
+// reindex makes stored trees searchable that are not yet, or no longer: after a
+// crash, with another embedder, or with a fresh index.
 func (a *app) reindex(ctx context.Context) {
 	sources, err := a.store.Sources(ctx, tree.DefaultTenant)
 	if err != nil {
 		a.log.Error("the library cannot be listed", "error", err)
 		return
 	}
+	added := 0
 	for _, src := range sources {
 		if ctx.Err() != nil {
 			return
 		}
+		if done := src.State == tree.StateDone || src.State == tree.StatePartial; done && len(a.engine.Indexed(src.Tenant, src.ID)) == src.Nodes.L1+src.Nodes.L2 {
+			continue
+		}
+		added++
 		t, err := a.store.Tree(ctx, src.Tenant, src.ID)
 		if err == nil {
 			err = a.engine.AddTree(ctx, t)
@@ -141,21 +166,16 @@ func (a *app) reindex(ctx context.Context) {
 			a.log.Error("a source cannot be searched", "source", src.ID, "error", err)
 		}
 	}
-	a.log.Debug("the index is complete", "sources", len(sources))
+	a.log.Debug("the index is complete", "sources", len(sources), "added", added)
 }
 
-// watchJobs ends the streams of jobs whose sources have come to rest, and makes
-// finished trees ready for the first question.
-func (a *app) watchJobs(ctx context.Context) {
+// watchJobs ends the streams of jobs whose sources have come to rest, and has
+// finished trees made ready for the first question.
+func (a *app) watchJobs(ctx context.Context, ready *warmer) {
 	err := a.store.Watch(ctx, tree.DefaultTenant, func(op string, src tree.Source) {
 		a.server.SourceChanged(op, src)
-		if op == library.OpRemoved {
-			return
-		}
-		if src.State == tree.StateDone || src.State == tree.StatePartial {
-			if err := a.engine.Warm(ctx, src.Tenant, src.ID); err != nil && ctx.Err() == nil {
-				a.log.Warn("a finished tree cannot be loaded", "source", src.ID, "error", err)
-			}
+		if op != library.OpRemoved && (src.State == tree.StateDone || src.State == tree.StatePartial) {
+			ready.add(src)
 		}
 	})
 	if err != nil && ctx.Err() == nil {
@@ -196,7 +216,30 @@ func (a *app) answerer() (*generate.Answerer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &generate.Answerer{Find: a.engine.Query, Trees: a.store.Tree, Chat: chat, Log: a.log}, nil
+	answerer := &generate.Answerer{
+		Find: a.engine.Query, Trees: a.store.Tree, Chat: chat, Turns: a.turns,
+		Embed:    model.NewBuiltin().Embed, // local, whatever embeds the library: it runs between two tokens
+		Pictures: a.store.Frame, Frames: a.settings.AnswerFrames.V, Log: a.log,
+	}
+	if chat != nil {
+		answerer.Critic = generate.NewCritic(chat)
+	}
+	return answerer, nil
+}
+
+// turns are the finished turns of a conversation, oldest first.
+func (a *app) turns(ctx context.Context, tenant, conversation string) ([]generate.Turn, error) {
+	all, err := a.store.Answers(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	var turns []generate.Turn
+	for _, answer := range all {
+		if answer.Conversation == conversation {
+			turns = append(turns, generate.ReadTurn(answer.Question, answer.Events))
+		}
+	}
+	return turns, nil
 }
 
 // embedder is the built-in one or one behind an address.

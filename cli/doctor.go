@@ -35,6 +35,13 @@ func (doctorCmd) Run(ctx context.Context, s *Settings, p Process) error {
 			}
 			return m.Ping(ctx)
 		}},
+		{"speech model", s.ASR, func(c model.Config) error {
+			m, err := model.NewTranscriber(c)
+			if err != nil {
+				return err
+			}
+			return m.Ping(ctx)
+		}},
 	} {
 		if e.at.URL.V == "" {
 			checks = append(checks, check{Name: e.name, State: "built in"})

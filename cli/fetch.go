@@ -111,34 +111,37 @@ func (a *app) download(job tree.Job) {
 // fetchInto downloads into the store, then hands the content to the ingest. Its
 // progress goes on in the stream of the fetch.
 func (a *app) fetchInto(ctx context.Context, job tree.Job) error {
-	pr, pw := io.Pipe()
-	type result struct {
-		got ingest.Fetched
-		err error
-	}
-	fetched := make(chan result, 1)
-	go func() {
-		got, err := a.fetcher.Fetch(ctx, job.URL, ingest.FetchOptions{Language: job.Options.Language}, pw, func(done, total int64) {
-			a.server.Report(job, tree.Progress{Stage: "fetch", Done: done, Total: total})
-		})
-		pw.CloseWithError(err)
-		fetched <- result{got, err}
-	}()
-	id, n, err := a.store.PutContent(ctx, job.Tenant, pr, a.settings.UploadLimit.V)
-	_ = pr.CloseWithError(err) // ends the download when storing failed
-	r := <-fetched
-	if r.err != nil {
-		return r.err
-	}
+	got, id, n, err := a.fetchContent(ctx, job.Tenant, job.URL, job.Options.Language, func(done, total int64) {
+		a.server.Report(job, tree.Progress{Stage: "fetch", Done: done, Total: total})
+	})
 	if err != nil {
 		return err
 	}
-	return a.enlist(ctx, job, r.got, id, n)
+	return a.enlist(ctx, job, got, id, n)
+}
+
+// fetchContent downloads what is at an address into the store; id and n are
+// those of the content.
+func (a *app) fetchContent(ctx context.Context, tenant, url, language string, progress func(done, total int64)) (got ingest.Fetched, id string, n int64, err error) {
+	pr, pw := io.Pipe()
+	fetched := make(chan error, 1)
+	go func() {
+		var err error
+		got, err = a.fetcher.Fetch(ctx, url, ingest.FetchOptions{Language: language}, pw, progress)
+		pw.CloseWithError(err)
+		fetched <- err
+	}()
+	id, n, err = a.store.PutContent(ctx, tenant, pr, a.settings.UploadLimit.V)
+	_ = pr.CloseWithError(err) // ends the download when storing failed
+	if fetchErr := <-fetched; fetchErr != nil {
+		err = fetchErr
+	}
+	return got, id, n, err
 }
 
 func (a *app) enlist(ctx context.Context, job tree.Job, got ingest.Fetched, id string, n int64) error {
 	if len(got.Captions) > 0 {
-		if err := a.store.SaveSubtitles(ctx, job.Tenant, id, "captions.vtt", captions(got)); err != nil {
+		if err := a.store.SaveSubtitles(ctx, job.Tenant, id, captionsName, captions(got)); err != nil {
 			return err
 		}
 	}
@@ -159,6 +162,8 @@ func (a *app) enlist(ctx context.Context, job tree.Job, got ingest.Fetched, id s
 	})
 	return err
 }
+
+const captionsName = "captions.vtt"
 
 // captions are fetched cues as the WebVTT file they could have come in.
 func captions(got ingest.Fetched) []byte {

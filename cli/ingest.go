@@ -44,8 +44,15 @@ func (cmd ingestCmd) Run(ctx context.Context, s *Settings, p Process) error {
 	return withClient(ctx, s, p, func(c *client.Client) error {
 		failed := false
 		for _, source := range expand(cmd.Sources) {
+			if cmd.Quote {
+				ok, err := cmd.quote(ctx, c, s, p, source, client.UploadOptions{Options: cmd.options(s)})
+				if failed = failed || !ok; err != nil {
+					return err
+				}
+				continue
+			}
 			out := cmd.one(ctx, c, s, p, source)
-			failed = failed || out.State != tree.StateDone && out.State != tree.StatePartial && out.State != tree.StateQueued
+			failed = failed || out.State != tree.StateDone && out.State != tree.StatePartial
 			if err := printOutcome(s, p, out); err != nil {
 				return err
 			}
@@ -79,8 +86,11 @@ func expand(sources []string) []string {
 	return all
 }
 
-func isAddress(s string) bool {
-	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+// namesAddress tells addresses from files; a file that is there wins over an
+// address of the same spelling.
+func namesAddress(s string) bool {
+	_, err := os.Stat(s)
+	return err != nil && (strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://"))
 }
 
 // one ingests a single source and says how it ended.
@@ -89,15 +99,14 @@ func (cmd ingestCmd) one(ctx context.Context, c *client.Client, s *Settings, p P
 	opt := client.UploadOptions{Collection: cmd.Collection, Options: cmd.options(s)}
 	var took client.Accepted
 	var err error
-	// A file that is there wins over an address of the same spelling.
-	if _, statErr := os.Stat(source); statErr != nil && isAddress(source) {
+	if namesAddress(source) {
 		out.Title = source
 		took, err = c.IngestURL(ctx, source, opt)
 	} else {
-		took, err = cmd.upload(ctx, c, source, opt)
-	}
-	if err == nil && cmd.Quote {
-		return cmd.quote(ctx, c, p, took, out)
+		err = cmd.withFile(source, opt, func(f *os.File, opt client.UploadOptions) error {
+			took, err = c.Upload(ctx, filepath.Base(source), f, opt)
+			return err
+		})
 	}
 	if err == nil {
 		err = followIngest(ctx, c, s, p, out.Title, took, &out)
@@ -125,14 +134,15 @@ func (cmd ingestCmd) options(s *Settings) tree.IngestOptions {
 	return opt
 }
 
-func (cmd ingestCmd) upload(ctx context.Context, c *client.Client, file string, opt client.UploadOptions) (client.Accepted, error) {
+// withFile opens a file and its subtitles to be handed over.
+func (cmd ingestCmd) withFile(file string, opt client.UploadOptions, hand func(*os.File, client.UploadOptions) error) error {
 	f, err := os.Open(file)
 	if err != nil {
-		return client.Accepted{}, fmt.Errorf("the file cannot be read: %w", errors.Unwrap(err))
+		return fmt.Errorf("the file cannot be read: %w", errors.Unwrap(err))
 	}
 	defer func() { _ = f.Close() }()
 	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
-		return client.Accepted{}, errors.New("this is not a regular file: name a file, a folder or an address")
+		return errors.New("this is not a regular file: name a file, a folder or an address")
 	}
 	side := cmd.Subtitles
 	if side == "" {
@@ -140,11 +150,11 @@ func (cmd ingestCmd) upload(ctx context.Context, c *client.Client, file string, 
 	}
 	if side != "" {
 		if opt.Subtitles, err = os.ReadFile(side); err != nil {
-			return client.Accepted{}, fmt.Errorf("the subtitles %s cannot be read: %w", filepath.Base(side), errors.Unwrap(err))
+			return fmt.Errorf("the subtitles %s cannot be read: %w", filepath.Base(side), errors.Unwrap(err))
 		}
 		opt.SubtitlesName = filepath.Base(side)
 	}
-	return c.Upload(ctx, filepath.Base(file), f, opt)
+	return hand(f, opt)
 }
 
 var subtitleSuffixes = []string{".srt", ".vtt", ".ass", ".ssa", ".smi"}
@@ -216,21 +226,6 @@ func faultOf(e client.Event) string {
 	var fault struct{ Message string }
 	_ = json.Unmarshal(e.Fault, &fault) // absent: no fault
 	return fault.Message
-}
-
-func (cmd ingestCmd) quote(ctx context.Context, c *client.Client, p Process, took client.Accepted, out outcome) outcome {
-	if _, err := c.Act(ctx, took.Job, "cancel", 0, 0); err != nil {
-		out.Error = err.Error()
-		return out
-	}
-	raw, err := c.Quote(ctx, took.Source, tree.IngestOptions{})
-	if err != nil {
-		out.Error = err.Error()
-		return out
-	}
-	say(p.Stderr, "%s: %s\n", out.Title, raw)
-	out.Source, out.State = took.Source, tree.StateQueued
-	return out
 }
 
 func printOutcome(s *Settings, p Process, out outcome) error {

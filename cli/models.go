@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -56,15 +57,18 @@ func newChat(s *Settings, log *slog.Logger) (generate.Chat, error) {
 	}, nil
 }
 
+// extractive is what describes where no vision model is configured.
+const extractive = "extractive"
+
 // newDescriber is the vision describer with replies kept in the store, or nil
 // (the extractive one) where no vision model is configured.
-func newDescriber(s *Settings, memory *library.Store, log *slog.Logger) (tree.Describer, map[string]string, error) {
+func newDescriber(s *Settings, memory *library.Store, log *slog.Logger) (tree.Describer, string, error) {
 	if s.VLM.URL.V == "" {
-		return nil, nil, nil
+		return nil, extractive, nil
 	}
 	chat, err := model.NewChat(s.VLM.config(s, log))
 	if err != nil {
-		return nil, nil, err
+		return nil, "", err
 	}
 	ask := func(ctx context.Context, p tree.Prompt) (tree.Reply, error) {
 		reply, err := chat.Complete(ctx, model.Request{
@@ -73,11 +77,51 @@ func newDescriber(s *Settings, memory *library.Store, log *slog.Logger) (tree.De
 		if errors.Is(err, model.ErrNoText) {
 			return tree.Reply{}, nil // the build has a text of its own for this
 		}
-		return tree.Reply{Text: reply.Text, Finish: reply.Finish, TokensIn: reply.TokensIn, TokensOut: reply.TokensOut}, err
+		return tree.Reply{Text: reply.Text, Finish: reply.Finish, TokensIn: reply.TokensIn, TokensOut: reply.TokensOut}, capped(err)
 	}
 	name := s.VLM.Model
-	models := map[string]string{"l1": name, "l2": name, "l3": name}
-	return tree.NewVision(tree.Remember(ask, name, memory), tree.VisionOptions{Batch: s.L3Batch.V, Language: s.Language}), models, nil
+	return tree.NewVision(tree.Remember(ask, name, memory), tree.VisionOptions{Batch: s.L3Batch.V, Language: s.Language}), name, nil
+}
+
+// newTranscriber reads speech with cues kept in the store, or is nil where no
+// speech model is configured.
+func newTranscriber(s *Settings, memory *library.Store, log *slog.Logger) (ingest.Transcribe, error) {
+	if s.ASR.URL.V == "" {
+		return nil, nil
+	}
+	t, err := model.NewTranscriber(s.ASR.config(s, log))
+	if err != nil {
+		return nil, err
+	}
+	hear := func(ctx context.Context, wav []byte, language string) ([]tree.Cue, error) {
+		cues, err := t.Transcribe(ctx, wav, language)
+		return cues, capped(err)
+	}
+	return ingest.RememberSpeech(hear, s.ASR.Model, memory), nil
+}
+
+// capped marks an error of a used-up budget for the ingest, which pauses the job.
+func capped(err error) error {
+	if errors.Is(err, model.ErrBudget) {
+		return fmt.Errorf("%w: %w", ingest.ErrCap, err)
+	}
+	return err
+}
+
+// meter gives ingest a budget of the model room.
+type meter struct{ budget *model.Budget }
+
+func newMeter(calls, tokens int) ingest.Meter {
+	return meter{model.NewBudget(model.Limits{Calls: calls, Tokens: tokens}, model.Spent{})}
+}
+
+// Bind implements ingest.Meter.
+func (m meter) Bind(ctx context.Context) context.Context { return model.WithBudget(ctx, m.budget) }
+
+// Retries implements ingest.Meter.
+func (m meter) Retries() int {
+	spent := m.budget.Spent()
+	return spent.Retries + spent.Fallbacks
 }
 
 func fetchConfig(s *Settings, log *slog.Logger) ingest.FetchConfig {

@@ -154,14 +154,6 @@ func (a *app) importTree(ctx context.Context, tenant string, r io.Reader) (tree.
 	return src, a.engine.AddTree(ctx, t)
 }
 
-func (a *app) quote(ctx context.Context, tenant, source string, opt tree.IngestOptions) (any, error) {
-	src, err := a.store.Source(ctx, tenant, source)
-	if err != nil {
-		return nil, err
-	}
-	return a.worker.Quote(ctx, src, opt)
-}
-
 func export(t *tree.Tree, format string) (string, []byte, error) {
 	mimeType, data, known, err := generate.Export(t, format)
 	if !known {

@@ -41,6 +41,8 @@ type Settings struct {
 	Embed endpoint `embed:"" prefix:"embed-" group:"Models"`
 	ASR   endpoint `embed:"" prefix:"asr-" group:"Models"`
 
+	AnswerFrames count `help:"Pictures of the evidence a chat model sees with a question; 0 for models that read text only." default:"0" group:"Models"`
+
 	MaxCalls  count `help:"Model calls one job may cost; 0 = no cap." default:"0" group:"Models"`
 	MaxTokens count `help:"Tokens one job may cost; 0 = no cap." default:"0" group:"Models"`
 
@@ -92,6 +94,12 @@ func (s *Settings) Validate() error {
 	}
 	if s.VLM.URL.V != "" && s.VLM.Model == "" {
 		note("vlm-model", "REELTREE_VLM_MODEL", errors.New("name the model to use at --vlm-url"))
+	}
+	if s.Embed.URL.V != "" && s.Embed.Model == "" {
+		note("embed-model", "REELTREE_EMBED_MODEL", errors.New("name the model to use at --embed-url"))
+	}
+	if s.ASR.URL.V != "" && s.ASR.Model == "" {
+		note("asr-model", "REELTREE_ASR_MODEL", errors.New("name the model to use at --asr-url"))
 	}
 	switch len(wrong) {
 	case 0:

@@ -192,6 +192,30 @@ type UploadOptions struct {
 
 // Upload sends a file without holding it in memory.
 func (c *Client) Upload(ctx context.Context, name string, content io.Reader, opt UploadOptions) (out Accepted, err error) {
+	err = c.send(ctx, "/v1/sources", name, content, opt, into(&out))
+	return out, err
+}
+
+// QuoteFile is what ingesting a file would cost, as JSON; the service keeps
+// nothing of it.
+func (c *Client) QuoteFile(ctx context.Context, name string, content io.Reader, opt UploadOptions) (raw json.RawMessage, err error) {
+	err = c.send(ctx, "/v1/quotes", name, content, opt, into(&raw))
+	return raw, err
+}
+
+// QuoteURL is what ingesting what is at an address would cost, as JSON; the
+// service downloads it to see and keeps nothing.
+func (c *Client) QuoteURL(ctx context.Context, address string, opt tree.IngestOptions) (raw json.RawMessage, err error) {
+	body, err := json.Marshal(map[string]any{"url": address, "options": opt})
+	if err != nil {
+		return nil, err
+	}
+	err = c.do(ctx, http.MethodPost, "/v1/quotes", bytes.NewReader(body), "application/json", into(&raw))
+	return raw, err
+}
+
+// send posts a file as a form.
+func (c *Client) send(ctx context.Context, path, name string, content io.Reader, opt UploadOptions, read func(io.Reader) error) error {
 	pr, pw := io.Pipe()
 	form := multipart.NewWriter(pw)
 	done := make(chan struct{})
@@ -199,10 +223,10 @@ func (c *Client) Upload(ctx context.Context, name string, content io.Reader, opt
 		defer close(done)
 		pw.CloseWithError(writeForm(form, name, content, opt))
 	}()
-	err = c.do(ctx, http.MethodPost, "/v1/sources", pr, form.FormDataContentType(), into(&out))
+	err := c.do(ctx, http.MethodPost, path, pr, form.FormDataContentType(), read)
 	_ = pr.Close() // lets the writer end when the service refused early
 	<-done
-	return out, err
+	return err
 }
 
 func writeForm(form *multipart.Writer, name string, content io.Reader, opt UploadOptions) error {

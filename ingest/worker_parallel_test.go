@@ -208,3 +208,32 @@ func TestLanguageOfNames(t *testing.T) {
 		}
 	}
 }
+
+// A task that the queue set aside ends its job, which nothing else would; a job
+// that has ended already stays as it is.
+func TestSetAsideTaskEndsItsJob(t *testing.T) {
+	m := newMemory(t)
+	w := m.worker(talk(120))
+	put := m.put(t, "a.mp4", []byte("x"))
+	job, err := w.Submit(t.Context(), put, tree.IngestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := tree.Task{Tenant: put.Tenant, Job: job.ID, Stretch: 0}
+	if err := w.GiveUp(t.Context(), task, "the disk is full"); err != nil {
+		t.Fatal(err)
+	}
+	if s, j := m.source(t, put.ID), m.job(t, job.ID); s.State != tree.StateFailed || j.State != tree.StateFailed || !strings.Contains(j.Error, "the disk is full") {
+		t.Errorf("source %+v, job %+v", s, j)
+	}
+	m.queue = nil
+	if _, err := w.Resume(t.Context(), put.Tenant, job.ID, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.GiveUp(t.Context(), task, "late"); err != nil || m.job(t, job.ID).State != tree.StateDone {
+		t.Errorf("a finished job: %+v, %v", m.job(t, job.ID), err)
+	}
+}

@@ -77,6 +77,12 @@ func (w *Worker) hide(ctx context.Context, job tree.Job) error {
 	return nil
 }
 
+// GiveUp fails the job of a task that the queue set aside for good: no task
+// would ever end it.
+func (w *Worker) GiveUp(ctx context.Context, t tree.Task, reason string) error {
+	return w.fail(ctx, tree.Job{Tenant: t.Tenant, ID: t.Job}, fmt.Sprintf("The ingest was set aside because it failed again and again, the last time because of this: %s; retry it once that is mended.", flatText(reason, 300)))
+}
+
 // fail ends a job with one sentence.
 func (w *Worker) fail(ctx context.Context, job tree.Job, reason string) error {
 	return w.finishEarly(ctx, job, tree.StateFailed, reason)

@@ -38,6 +38,18 @@ func (s *Store) DeleteSource(ctx context.Context, tenant, id string) error {
 	return s.completeDeletion(ctx, tenant, id)
 }
 
+// DropOrphan removes content that no source names, with its subtitles: what was
+// handed over only to be looked at. Content of a source stays.
+func (s *Store) DropOrphan(ctx context.Context, tenant, id string) error {
+	lock := s.guards.of(tenant, id)
+	lock.Lock()
+	defer lock.Unlock()
+	if _, err := s.Source(ctx, tenant, id); !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	return errors.Join(s.remove(ctx, blobKey("content", tenant, id)), s.remove(ctx, blobKey("subtitles", tenant, id)))
+}
+
 // completeDeletion may run any number of times; the record that says so goes last.
 func (s *Store) completeDeletion(ctx context.Context, tenant, id string) error {
 	if err := s.dropJobs(ctx, tenant, id); err != nil {

@@ -194,3 +194,39 @@ func TestRepliesLieWithTheirSource(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOrphansGoAndSourcesStay: content nobody names is dropped with its
+// subtitles; that of a source is not touched.
+func TestOrphansGoAndSourcesStay(t *testing.T) {
+	s := open(t, t.TempDir())
+	id, _, err := s.PutContent(t.Context(), "default", strings.NewReader("looked at"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SaveSubtitles(t.Context(), "default", id, "a.srt", []byte("1\n")); err != nil {
+		t.Fatal(err)
+	}
+	kept, _, err := s.PutContent(t.Context(), "default", strings.NewReader("kept"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addSource(t, s, "default", kept, "kept")
+	for range 2 { // a second time there is nothing to do
+		for _, orphan := range []string{id, kept} {
+			if err := s.DropOrphan(t.Context(), "default", orphan); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := s.OpenContent(t.Context(), "default", id); !errors.Is(err, ErrNotFound) {
+		t.Errorf("the orphan: %v", err)
+	}
+	if _, data, err := s.Subtitles(t.Context(), "default", id); err != nil || data != nil {
+		t.Errorf("its subtitles: %q, %v", data, err)
+	}
+	f, err := s.OpenContent(t.Context(), "default", kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = f.Close()
+}

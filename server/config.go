@@ -71,7 +71,7 @@ type Config struct {
 	Act    func(ctx context.Context, tenant, job, action string, maxCalls, maxTokens int) error // cancel, pause, resume, retry
 	Delete func(ctx context.Context, tenant, source string) error
 	Import func(ctx context.Context, tenant string, r io.Reader) (tree.Source, error)
-	Quote  func(ctx context.Context, tenant, source string, opt tree.IngestOptions) (any, error)
+	Quote  func(ctx context.Context, u Upload) (any, error)                        // of stored content, or of what is at an address
 	Export func(t *tree.Tree, format string) (mime string, data []byte, err error) // ErrFormat for unknown formats
 	Ready  func(ctx context.Context) error
 

@@ -27,23 +27,14 @@ func (s *Server) postSource(w http.ResponseWriter, r *http.Request, tenant strin
 	if s.cfg.Submit == nil {
 		return newError(codeNoRoute, "this service takes nothing in")
 	}
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	u := Upload{Tenant: tenant}
-	var err error
-	switch kind {
-	case "multipart/form-data":
-		err = s.readForm(r, &u)
-	case "application/json":
-		err = readJSON(r, fieldLimit, &struct {
-			URL        *string             `json:"url"`
-			Collection *string             `json:"collection"`
-			Options    *tree.IngestOptions `json:"options"`
-		}{&u.URL, &u.Collection, &u.Options})
-		if err == nil && strings.TrimSpace(u.URL) == "" {
-			err = newError(codeBadRequest, "the url is missing: send {\"url\": ADDRESS}, or a file as multipart/form-data")
-		}
-	default:
-		err = newError(codeBadRequest, "send a file as multipart/form-data or {\"url\": ADDRESS} as application/json")
+	err := s.readUpload(r, &u, &struct {
+		URL        *string             `json:"url"`
+		Collection *string             `json:"collection"`
+		Options    *tree.IngestOptions `json:"options"`
+	}{&u.URL, &u.Collection, &u.Options})
+	if err == nil && u.ID == "" && strings.TrimSpace(u.URL) == "" {
+		err = newError(codeBadRequest, "the url is missing: send {\"url\": ADDRESS}, or a file as multipart/form-data")
 	}
 	if err != nil {
 		return err
@@ -54,6 +45,17 @@ func (s *Server) postSource(w http.ResponseWriter, r *http.Request, tenant strin
 	}
 	reply(w, http.StatusAccepted, map[string]string{"source": job.Source, "job": job.ID, "stream": job.ID})
 	return nil
+}
+
+// readUpload reads a form into u, or a JSON body into fields.
+func (s *Server) readUpload(r *http.Request, u *Upload, fields any) error {
+	switch kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind {
+	case "multipart/form-data":
+		return s.readForm(r, u)
+	case "application/json":
+		return readJSON(r, fieldLimit, fields)
+	}
+	return newError(codeBadRequest, "send a file as multipart/form-data or {\"url\": ADDRESS} as application/json")
 }
 
 func readJSON(r *http.Request, limit int64, v any) error {
@@ -347,18 +349,35 @@ func (s *Server) postImport(w http.ResponseWriter, r *http.Request, tenant strin
 	return nil
 }
 
+// postQuote says what an ingest would cost: of a file that comes with the
+// request, of what is at an address, or of a source that is there already.
 func (s *Server) postQuote(w http.ResponseWriter, r *http.Request, tenant string) error {
 	if s.cfg.Quote == nil {
 		return newError(codeNoRoute, "this service quotes nothing")
 	}
-	var body struct {
-		Source  string             `json:"source"`
-		Options tree.IngestOptions `json:"options"`
-	}
-	if err := readJSON(r, fieldLimit, &body); err != nil {
+	u := Upload{Tenant: tenant}
+	source := ""
+	err := s.readUpload(r, &u, &struct {
+		Source  *string             `json:"source"`
+		URL     *string             `json:"url"`
+		Options *tree.IngestOptions `json:"options"`
+	}{&source, &u.URL, &u.Options})
+	if err != nil {
 		return err
 	}
-	quote, err := s.cfg.Quote(r.Context(), tenant, body.Source, body.Options)
+	switch {
+	case u.ID != "":
+	case source != "" && u.URL != "":
+		return newError(codeBadRequest, "the quote names a source and a url: send one of them")
+	case source != "":
+		u.ID = source
+		if _, err := s.cfg.Catalog.Source(r.Context(), tenant, source); err != nil {
+			return err
+		}
+	case strings.TrimSpace(u.URL) == "":
+		return newError(codeBadRequest, "nothing is named to be quoted: send {\"source\": ID}, {\"url\": ADDRESS}, or a file as multipart/form-data")
+	}
+	quote, err := s.cfg.Quote(r.Context(), u)
 	if err == nil {
 		reply(w, http.StatusOK, quote)
 	}
