@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -148,5 +150,26 @@ func TestStoppedCommandSaysSo(t *testing.T) {
 	var errs bytes.Buffer
 	if code := Run(ctx, Process{Args: []string{"list", "--server", "http://127.0.0.1:1"}, Stdout: &bytes.Buffer{}, Stderr: &errs}); code != exitFailed || !strings.Contains(errs.String(), "stopped") {
 		t.Errorf("exit %d: %s", code, errs.String())
+	}
+}
+
+func TestHealthIsTheExitCode(t *testing.T) {
+	status := http.StatusOK
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/healthz" {
+			t.Errorf("asked for %s", r.URL.Path)
+		}
+		w.WriteHeader(status)
+	}))
+	defer web.Close()
+	if code, out, errs := run(t, "health", "--server", web.URL); code != exitOK || out != "ok\n" {
+		t.Errorf("exit %d, %s%s", code, out, errs)
+	}
+	status = http.StatusServiceUnavailable
+	if code, _, errs := run(t, "health", "--server", web.URL); code != exitFailed || !strings.Contains(errs, "503") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	if code, _, errs := run(t, "health"); code != exitFailed || !strings.Contains(errs, "--server") {
+		t.Errorf("exit %d, %s", code, errs)
 	}
 }

@@ -21,6 +21,7 @@ type ingestCmd struct {
 	Keep       string   `help:"What stays after the ingest: media (the file and its frames) or frames." enum:"media,frames" default:"media"`
 	Detail     string   `help:"How closely pictures are looked at: low, normal or high." enum:"low,normal,high" default:"normal"`
 	Visual     string   `help:"Whether pictures are looked at: on or off." enum:"on,off" default:"on"`
+	Language   string   `help:"Language of the speech and the wanted captions, like en or pt-BR; unset = as the source says." placeholder:"TAG"`
 	AudioTrack count    `help:"Audio stream to use, from 1; 0 = the default one." default:"0"`
 	From       duration `help:"Where the wanted part begins." default:"0s"`
 	To         duration `help:"Where the wanted part ends; 0 = at the end." default:"0s"`
@@ -119,7 +120,7 @@ func (cmd ingestCmd) one(ctx context.Context, c *client.Client, s *Settings, p P
 
 func (cmd ingestCmd) options(s *Settings) tree.IngestOptions {
 	opt := tree.IngestOptions{
-		FromMS: cmd.From.V.Milliseconds(), ToMS: cmd.To.V.Milliseconds(), AudioTrack: cmd.AudioTrack.V,
+		Language: cmd.Language, FromMS: cmd.From.V.Milliseconds(), ToMS: cmd.To.V.Milliseconds(), AudioTrack: cmd.AudioTrack.V,
 		MaxCalls: s.MaxCalls.V, MaxTokens: s.MaxTokens.V,
 	}
 	if cmd.Keep != "media" {

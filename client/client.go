@@ -92,6 +92,11 @@ func into(v any) func(io.Reader) error {
 	return func(r io.Reader) error { return json.NewDecoder(r).Decode(v) }
 }
 
+// Health is nil while the service lives.
+func (c *Client) Health(ctx context.Context) error {
+	return c.do(ctx, http.MethodGet, "/healthz", nil, "", nil)
+}
+
 // Sources lists the sources, of one collection where it is not empty.
 func (c *Client) Sources(ctx context.Context, collection string) ([]tree.Source, error) {
 	var out struct{ Sources []tree.Source }
