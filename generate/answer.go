@@ -84,8 +84,8 @@ func (a *Answerer) write(ctx context.Context, q Question, w *writer) (finish str
 	}
 	w.coverage = result.Coverage
 	w.retrieved()
-	if result.Weak {
-		return a.notFound(result, w)
+	if ok, elsewhere := a.supported(ctx, q, w); !ok && ctx.Err() == nil {
+		return a.notFound(result, elsewhere, w)
 	}
 	if !a.asksModel(q) {
 		return FinishStop, extract(ctx, q, w)
@@ -110,20 +110,4 @@ func findError(err error) error {
 		return &Error{Kind: KindBadQuestion, Message: err.Error(), Cause: err}
 	}
 	return &Error{Kind: KindRetrieval, Message: "the evidence could not be searched: try again", Retry: true, Cause: err}
-}
-
-// notFound shows the nearest moments and says so.
-func (a *Answerer) notFound(result retrieve.Result, w *writer) (string, error) {
-	if len(w.evidence) == 0 {
-		for _, it := range result.Nearest {
-			if err := w.prove(it, true); err != nil {
-				return FinishError, err
-			}
-		}
-	}
-	text := "This is not in what was searched."
-	if len(w.evidence) > 0 {
-		text = "This is not in what was searched; the nearest moments are shown."
-	}
-	return FinishNotFound, w.say(text)
 }

@@ -95,6 +95,7 @@ func (a *Answerer) resolve(ctx context.Context, q Question) Question {
 		q.search = q.Text + " " + strings.Join(carried, " ")
 	}
 	if len(q.Sources) == 0 {
+		q.implied = true
 		for _, p := range last.Cited {
 			if !slices.Contains(q.Sources, p.Source) {
 				q.Sources = append(slices.Clone(q.Sources), p.Source)

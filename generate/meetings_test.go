@@ -1,4 +1,4 @@
-package generate_test
+package generate
 
 import (
 	"context"
@@ -7,88 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reeltree/reeltree/generate"
 	"github.com/reeltree/reeltree/internal/testkit"
 	"github.com/reeltree/reeltree/model"
 	"github.com/reeltree/reeltree/retrieve"
 	"github.com/reeltree/reeltree/tree"
 )
-
-type meeting struct {
-	ID    string
-	Turns []struct {
-		Start, End    float64
-		Speaker, Text string
-	}
-	Queries []struct {
-		Query, Answer string
-		Turns         [][2]int
-	}
-}
-
-// meetingTree lays a transcript out: a turn is an L3, an L2 about a minute, an
-// L1 about ten.
-func meetingTree(m meeting, id string) *tree.Tree {
-	end := int64(m.Turns[len(m.Turns)-1].End * 1000)
-	t := &tree.Tree{Source: tree.Source{ID: id, Tenant: "default", Kind: tree.KindAudio, Title: m.ID, DurationMS: end}}
-	for _, turn := range m.Turns {
-		a, b := int64(turn.Start*1000), int64(turn.End*1000)
-		if n := len(t.Roots); n == 0 || a-t.Roots[n-1].Span.StartMS >= 600_000 {
-			t.Roots = append(t.Roots, &tree.Node{ID: tree.NodeID(id, n), Level: tree.L1, Text: m.ID, Span: tree.MS(a, b)})
-		}
-		l1 := t.Roots[len(t.Roots)-1]
-		if n := len(l1.Children); n == 0 || a-l1.Children[n-1].Span.StartMS >= 60_000 {
-			l1.Children = append(l1.Children, &tree.Node{ID: tree.NodeID(id, len(t.Roots)-1, n), Level: tree.L2, Text: turn.Text, Span: tree.MS(a, b)})
-		}
-		l2 := l1.Children[len(l1.Children)-1]
-		l2.Children = append(l2.Children, &tree.Node{
-			ID: tree.NodeID(id, len(t.Roots)-1, len(l1.Children)-1, len(l2.Children)), Level: tree.L3, Text: turn.Text, Span: tree.MS(a, b),
-			Evidence: tree.Evidence{Cues: []tree.Cue{{StartMS: a, EndMS: b, Speaker: turn.Speaker, Text: turn.Text}}},
-		})
-		l1.Span.EndMS, l2.Span.EndMS = b, b
-	}
-	return t
-}
-
-// asker answers over real meetings, one library.
-func asker(t *testing.T, meetings []meeting) (a *generate.Answerer, ids []string) {
-	t.Helper()
-	trees := map[string]*tree.Tree{}
-	builtin := model.NewBuiltin()
-	load := func(_ context.Context, _, id string) (*tree.Tree, error) { return trees[id], nil }
-	e, err := retrieve.Open(retrieve.Config{Embed: builtin.Embed, Dim: builtin.Dim(), Trees: load})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Close() })
-	for i, m := range meetings {
-		id := fmt.Sprintf("meetingmeetingmeetingmeet%c", 'a'+i)
-		ids = append(ids, id)
-		trees[id] = meetingTree(m, id)
-		if err := e.AddTree(t.Context(), trees[id]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return &generate.Answerer{Find: e.Query, Trees: load}, ids
-}
-
-func answerOf(t *testing.T, a *generate.Answerer, q generate.Question) (text string, events []generate.Event) {
-	t.Helper()
-	q.Tenant = "default"
-	err := a.Answer(t.Context(), q, func(e generate.Event) error {
-		events = append(events, e)
-		if token, ok := e.(generate.Token); ok {
-			text += token.Text
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatalf("%q: %v", q.Text, err)
-	}
-	return text, events
-}
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // TestMeetingAnswersAreFaithful holds that every sentence of an extractive
 // answer occurs in the evidence it cites, on real speech.
@@ -98,9 +21,9 @@ func TestMeetingAnswersAreFaithful(t *testing.T) {
 	sentences, words, answered := 0, 0, 0
 	for i, m := range meetings {
 		for _, q := range m.Queries {
-			text, events := answerOf(t, a, generate.Question{Text: q.Query, Sources: ids[i : i+1]})
-			done := events[len(events)-1].(generate.Done)
-			if done.Finish == generate.FinishNotFound {
+			text, events := answerOf(t, a, Question{Text: q.Query, Sources: ids[i : i+1]})
+			done := events[len(events)-1].(Done)
+			if done.Finish == FinishNotFound {
 				continue
 			}
 			answered++
@@ -108,9 +31,9 @@ func TestMeetingAnswersAreFaithful(t *testing.T) {
 			quotes, from := map[int]string{}, 0
 			for _, e := range events {
 				switch e := e.(type) {
-				case generate.Evidence:
+				case Evidence:
 					quotes[e.N] = oneLine(e.Quote)
-				case generate.Citation:
+				case Citation:
 					said := oneLine(strings.TrimPrefix(strings.TrimSpace(string([]rune(text)[from:e.At])), "- "))
 					if said == "" || !strings.Contains(quotes[e.N], said) {
 						t.Errorf("%q: %q is not in evidence %d", q.Query, said, e.N)
@@ -134,8 +57,8 @@ var shownPiece = regexp.MustCompile(`(?m)^\[(\d+)\] [^\n]*:\n([^\n]+)$`)
 
 // cites is a chat model that repeats words of each piece of evidence and gives
 // it the number of the piece that many places on.
-func cites(shift int) generate.Chat {
-	return func(_ context.Context, r generate.ChatRequest, onToken func(string) error) (generate.ChatReply, error) {
+func cites(shift int) Chat {
+	return func(_ context.Context, r ChatRequest, onToken func(string) error) (ChatReply, error) {
 		pieces := shownPiece.FindAllStringSubmatch(r.Text, -1)
 		for i, p := range pieces {
 			words := strings.Fields(p[2])
@@ -143,10 +66,10 @@ func cites(shift int) generate.Chat {
 			said := strings.Join(words[max(0, mid-8):min(len(words), mid+8)], " ")
 			said = strings.NewReplacer(".", "", "?", "", "!", "").Replace(said)
 			if err := onToken(fmt.Sprintf("Someone said that %s [%s]. ", said, pieces[(i+shift)%len(pieces)][1])); err != nil {
-				return generate.ChatReply{}, err
+				return ChatReply{}, err
 			}
 		}
-		return generate.ChatReply{Finish: "stop"}, nil
+		return ChatReply{Finish: "stop"}, nil
 	}
 }
 
@@ -163,9 +86,9 @@ func TestWrongCitationsAreFlagged(t *testing.T) {
 			flagged, all := 0, 0
 			for i, m := range meetings {
 				for _, q := range m.Queries {
-					_, events := answerOf(t, a, generate.Question{Text: q.Query, Sources: ids[i : i+1]})
+					_, events := answerOf(t, a, Question{Text: q.Query, Sources: ids[i : i+1]})
 					for _, e := range events {
-						if c, ok := e.(generate.Citation); ok && len(events) > 8 {
+						if c, ok := e.(Citation); ok && len(events) > 8 {
 							all++
 							if c.Unsupported {
 								flagged++

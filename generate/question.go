@@ -24,6 +24,7 @@ type Question struct {
 
 	search  string // what is searched for: the text, with what earlier turns add
 	history []Turn // of the conversation, oldest first
+	implied bool   // the sources are those of the turn before, not a wish
 }
 
 // Options of one question; zero values mean the service's defaults.

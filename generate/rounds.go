@@ -63,7 +63,6 @@ func (a *Answerer) gather(ctx context.Context, q Question, w *writer) (retrieve.
 		if err != nil {
 			return result, err
 		}
-		result.Weak = result.Weak && (more.Weak || fresh == 0)
 		result.Coverage = min(result.Coverage, more.Coverage)
 		if fresh == 0 {
 			break // what is known already needs no further verdict
@@ -83,6 +82,7 @@ func (a *Answerer) next(ctx context.Context, at *Standing, w *writer) string {
 		a.log().Warn("the critic of the evidence failed, the answer goes on without", "error", err)
 		return ""
 	}
+	w.sufficient = v.Enough
 	text := oneLine(v.FollowUp)
 	if runes := []rune(text); len(runes) > longestQuery {
 		text = string(runes[:longestQuery])

@@ -124,7 +124,7 @@ func (a *Answerer) overview(ctx context.Context, q Question) (Question, error) {
 }
 
 // overviewWords add nothing to a question about everything.
-var overviewWords = []string{"about", "video", "talk", "film", "movie", "record", "meetin", "docume", "summar", "overvi", "happen", "discus", "topic", "please", "give", "short", "main"}
+var overviewWords = []string{"about", "whole", "entire", "genera", "overal", "everyt", "conten", "video", "talk", "film", "movie", "record", "meetin", "docume", "summar", "overvi", "happen", "discus", "topic", "please", "give", "short", "main"}
 
 func asksForOverview(question string) bool {
 	words := keywords(question)

@@ -15,18 +15,20 @@ import (
 
 // writer owns the order of one answer's events and its sums.
 type writer struct {
-	emit     Emit
-	now      func() time.Time
-	began    time.Time
-	failed   error // of emit: nobody listens any more
-	evidence []Evidence
-	items    []retrieve.Item // of evidence, in the same order
-	hash     hash.Hash
-	points   int // code points sent
-	usage    Usage
-	timing   Timing
-	coverage float64
-	note     string
+	emit       Emit
+	now        func() time.Time
+	began      time.Time
+	failed     error // of emit: nobody listens any more
+	evidence   []Evidence
+	items      []retrieve.Item // of evidence, in the same order
+	rounds     int             // the last round that was sent
+	sufficient bool            // the critic read the evidence and found it enough
+	hash       hash.Hash
+	points     int // code points sent
+	usage      Usage
+	timing     Timing
+	coverage   float64
+	note       string
 }
 
 func newWriter(emit Emit, now func() time.Time) *writer {
@@ -48,6 +50,7 @@ func (w *writer) round(r retrieve.Round) error {
 	if queries == nil {
 		queries = []string{} // a list on the wire, never null
 	}
+	w.rounds = r.Round
 	if err := w.send(Round{Round: r.Round, Queries: queries, Considered: r.Considered, Kept: len(r.Kept), LeftOut: r.LeftOut, Trace: r.Trace}); err != nil {
 		return err
 	}
@@ -64,9 +67,24 @@ func (w *writer) prove(it retrieve.Item, nearest bool) error {
 	e := NewEvidence(len(w.evidence)+1, it)
 	e.Nearest = nearest
 	w.evidence, w.items = append(w.evidence, e), append(w.items, it)
-	w.usage.EvidenceTokens += it.Tokens
+	if !nearest {
+		w.usage.EvidenceTokens += it.Tokens
+	}
 	w.retrieved()
 	return w.send(e)
+}
+
+// withdraw takes back all evidence that was sent.
+func (w *writer) withdraw() error {
+	if len(w.evidence) == 0 {
+		return nil
+	}
+	r := Round{Round: w.rounds, Queries: []string{}}
+	for _, e := range w.evidence {
+		r.Replaced = append(r.Replaced, e.N)
+	}
+	w.usage.EvidenceTokens = 0
+	return w.send(r)
 }
 
 // NewEvidence is a retrieved item as numbered evidence.
