@@ -48,10 +48,17 @@ func run(t *testing.T, args ...string) (stdout string, code int) {
 
 func runIn(t *testing.T, limit time.Duration, name string, args ...string) (stdout string, code int) {
 	t.Helper()
+	stdout, _, code = runWith(t, limit, nil, name, args...)
+	return stdout, code
+}
+
+// runWith runs a command with further environment variables.
+func runWith(t *testing.T, limit time.Duration, env []string, name string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = environment()
+	cmd.Env = append(environment(), env...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
@@ -62,7 +69,7 @@ func runIn(t *testing.T, limit time.Duration, name string, args ...string) (stdo
 	if errs.Len() > 0 {
 		t.Logf("%s: %s", strings.Join(args, " "), tail(errs.String(), 2000))
 	}
-	return out.String(), cmd.ProcessState.ExitCode()
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
 // environment is the test's own without settings of the person who runs it.
@@ -173,8 +180,14 @@ type service struct {
 // serve starts the service on a free port and waits until it says where it listens.
 func serve(t *testing.T, data string, args ...string) *service {
 	t.Helper()
+	return serveWith(t, nil, data, args...)
+}
+
+// serveWith starts the service with further environment variables.
+func serveWith(t *testing.T, env []string, data string, args ...string) *service {
+	t.Helper()
 	cmd := exec.Command(binary, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, args...)...)
-	cmd.Env = environment()
+	cmd.Env = append(environment(), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
