@@ -297,6 +297,39 @@ func TestCappedVisionIngestGoesOn(t *testing.T) {
 	}
 }
 
+// TestCapHoldsForEveryRequest: calls for single pictures and requests that fail
+// count against the same cap; what was paused goes on once the cap is higher.
+func TestCapHoldsForEveryRequest(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"cutjson", "500", "429:1"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			const limit = 7
+			e, data := testkit.NewEndpoint(t), t.TempDir()
+			e.Script(onBatches(mode))
+			out, _ := run(t, append(visionArgs(e, "ingest", "--data", data, "--json", "--max-calls", fmt.Sprint(limit)), slides(t))...)
+			if got := lines[ingested](t, out)[0]; got.State != "paused" || !oneSentence(got.Error) || e.Count() > limit {
+				t.Fatalf("%d requests with a cap of %d, %+v", e.Count(), limit, got)
+			}
+			e.Script(nil)
+			if got := ingestOne(t, data, visionArgs(e, slides(t))...); got.State != "done" {
+				t.Errorf("without a cap it ends as %+v", got)
+			}
+			full(t, showTree(t, data, sourceOf(t, data)))
+		})
+	}
+}
+
+// sourceOf is the only source of a data folder.
+func sourceOf(t *testing.T, data string) string {
+	t.Helper()
+	all := lines[struct{ ID string }](t, must(t, "list", "--data", data, "--json"))
+	if len(all) != 1 {
+		t.Fatalf("%d sources", len(all))
+	}
+	return all[0].ID
+}
+
 // must runs a command that has to succeed.
 func must(t *testing.T, args ...string) string {
 	t.Helper()

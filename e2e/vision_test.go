@@ -186,26 +186,10 @@ type quoted struct {
 func TestVisionCallsAreWhatWasQuoted(t *testing.T) {
 	t.Parallel()
 	e, file, data := testkit.NewEndpoint(t), slides(t), t.TempDir()
-	_, errs, code := runWith(t, testTime, nil, binary, append(visionArgs(e, "ingest", "--data", data, "--quote"), file)...)
-	var byCommand, byREST quoted
-	if err := json.Unmarshal([]byte(errs[strings.Index(errs, "{"):]), &byCommand); code != 0 || err != nil {
-		t.Fatalf("quote: exit %d, %v: %s", code, err, errs)
+	byCommand := lines[struct{ Quote quoted }](t, must(t, append(visionArgs(e, "ingest", "--data", data, "--quote", "--json"), file)...))[0].Quote
+	if n := e.Count(); n != 0 || must(t, "list", "--data", data) != "" {
+		t.Fatalf("quoting made %d calls, or a source stays", n)
 	}
-	s := serve(t, data, visionArgs(e)...)
-	source := sources(t, s)[0]
-	reply, err := http.Post(s.addr+"/v1/quotes", "application/json", strings.NewReader(`{"source":"`+source+`"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reply.Body.Close()
-	if err := json.NewDecoder(reply.Body).Decode(&byREST); err != nil || reply.StatusCode != http.StatusOK {
-		t.Fatalf("/v1/quotes: %s, %v", reply.Status, err)
-	}
-	s.kill()
-	if n := e.Count(); n != 0 {
-		t.Fatalf("quoting made %d calls", n)
-	}
-
 	got := ingestOne(t, data, visionArgs(e, file)...)
 	tree := showTree(t, data, got.Source)
 	want, images, _ := planned(tree)
@@ -219,6 +203,11 @@ func TestVisionCallsAreWhatWasQuoted(t *testing.T) {
 	if tree.Metadata.Calls != want || tree.Metadata.Source.Calls != e.Count() || got.Calls != e.Count() {
 		t.Errorf("the tree keeps %+v, its source %d, the command says %d, the endpoint saw %d", tree.Metadata.Calls, tree.Metadata.Source.Calls, got.Calls, e.Count())
 	}
+	s := serve(t, data, visionArgs(e)...)
+	byREST := post[quoted](t, s.addr+"/v1/quotes", `{"source":"`+got.Source+`"}`)
+	if n := want.L1 + want.L2 + want.L3; e.Count() != n {
+		t.Errorf("quoting a source made %d calls", e.Count()-n)
+	}
 	if plan := (quoted{want, images}); byCommand != plan || byREST != plan {
 		t.Errorf("quoted %+v by command and %+v by REST, want %+v", byCommand, byREST, plan)
 	}
@@ -227,17 +216,18 @@ func TestVisionCallsAreWhatWasQuoted(t *testing.T) {
 	}
 }
 
-// sources are the ids of a service's sources.
-func sources(t *testing.T, s *service) (ids []string) {
+// post sends JSON that has to be taken.
+func post[T any](t *testing.T, url, body string) (out T) {
 	t.Helper()
-	out, code := run(t, "list", "--server", s.addr, "--json")
-	if code != 0 {
-		t.Fatalf("list: exit %d", code)
+	reply, err := http.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, src := range lines[struct{ ID string }](t, out) {
-		ids = append(ids, src.ID)
+	defer reply.Body.Close()
+	if err := json.NewDecoder(reply.Body).Decode(&out); err != nil || reply.StatusCode >= 300 {
+		t.Fatalf("POST %s: %s, %v", url, reply.Status, err)
 	}
-	return ids
+	return out
 }
 
 // TestVisionPromptsBuildOnEachOther: every L3 prompt holds the L2 text of its
