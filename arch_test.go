@@ -22,10 +22,11 @@ var arrows = map[string][]string{
 	"library":          {"tree"},
 	"model":            {"tree"},
 	"client":           {"tree"},
+	"eval":             {"retrieve", "tree"},
 	"web":              {},
 	"e2e":              {},
 	"internal/testkit": {},
-	"cli":              {"client", "generate", "ingest", "library", "model", "retrieve", "server", "tree", "web"},
+	"cli":              {"client", "eval", "generate", "ingest", "library", "model", "retrieve", "server", "tree", "web"},
 	"":                 {"cli"},
 }
 

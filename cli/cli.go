@@ -45,6 +45,7 @@ type commands struct {
 	Rm     rmCmd     `cmd:"" help:"Delete a source with everything that was made of it."`
 	Jobs   jobsCmd   `cmd:"" help:"List the ingest jobs, or cancel, pause, resume or retry one."`
 	Doctor doctorCmd `cmd:"" help:"Check this machine and make one tiny call per configured model."`
+	Eval   evalCmd   `cmd:"" help:"Measure a public benchmark task through trees and retrieval."`
 
 	Health  healthCmd  `cmd:"" help:"Ask the service at --server whether it lives; for containers and supervisors."`
 	Config  configCmd  `cmd:"" hidden:"" help:"Print the documentation of the settings."`

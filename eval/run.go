@@ -1,0 +1,150 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reeltree/reeltree/retrieve"
+)
+
+// Files of a run.
+type Files struct {
+	Data string // the task's lines
+	Pool string // multihop: its passages
+	Out  string // predictions are written here; "" for none
+}
+
+// job is a loaded task.
+type job interface {
+	// library builds its trees.
+	library(context.Context, Config) (*library, error)
+	// ask asks every question and gives the prediction lines with what they score.
+	ask(context.Context, *session) ([]any, *tally, error)
+}
+
+// task is what is known of a task before its data is read.
+type task struct {
+	load func(Files) (job, error)
+	// fill: the task fixes how many words are kept, so the choice fills the
+	// budget instead of ending at the largest drop of utility.
+	fill    bool
+	unit    string   // what the bootstrap resamples
+	headers []string // the metrics that tables of results show
+}
+
+var tasks = map[string]task{
+	"moments": {loadMoments, false, "video", []string{
+		"in_video_R1@0.3", "in_video_R1@0.5", "in_video_R1@0.7", "library_video_R1", "library_video_R10",
+	}},
+	"meetings": {loadMeetings, true, "recording", []string{"recall@10%", "f1@10%", "hit@1"}},
+	"multihop": {loadMultihop, false, "question", []string{"f1", "recall", "words"}},
+	"passages": {loadPassages, true, "document", []string{"all_paragraph_R1", "all_paragraph_R5", "all_answer_in_60_words"}},
+	"tables":   {loadTables, true, "document", []string{"all_evidence_complete", "all_words_kept"}},
+}
+
+// Report is what one run measured.
+type Report struct {
+	Task     string             `json:"task"`
+	Embedder string             `json:"embedder"` // name of the vectors
+	Metrics  Metrics            `json:"metrics"`
+	Stats    map[string]Stats   `json:"stats"`
+	Ablation []Step             `json:"ablation,omitempty"`
+	Curve    map[string][]Point `json:"curve,omitempty"` // answers: refusal by series
+}
+
+// Tasks are the names of the retrieval tasks, in order; Run also knows answers.
+func Tasks() []string { return slices.Sorted(maps.Keys(tasks)) }
+
+// Run runs a task, writes its predictions and measures them. With ablate it
+// runs the task once more for every stage and baseline.
+func Run(ctx context.Context, c Config, name string, f Files, ablate bool) (Report, error) {
+	if name == "answers" {
+		return runAnswers(ctx, c, f)
+	}
+	t, ok := tasks[name]
+	if !ok {
+		return Report{}, fmt.Errorf("%q is not a task: choose one of answers, %s", name, strings.Join(Tasks(), ", "))
+	}
+	j, err := t.load(f)
+	if err != nil {
+		return Report{}, err
+	}
+	lib, err := j.library(ctx, c)
+	if err != nil {
+		return Report{}, err
+	}
+	r := runner{task: t, job: j, lib: lib, config: c}
+	all, err := r.run(ctx, stage{name: "all"})
+	if err != nil {
+		return Report{}, err
+	}
+	if f.Out != "" {
+		if err := writeLines(f.Out, all.lines); err != nil {
+			return Report{}, err
+		}
+	}
+	rep := Report{Task: name, Metrics: all.metrics(), Stats: all.session.stats.means()}
+	if ablate {
+		rep.Ablation, err = r.ablate(ctx, all)
+	}
+	return rep, err
+}
+
+// runner runs one task under several conditions.
+type runner struct {
+	task   task
+	job    job
+	lib    *library
+	config Config
+}
+
+// stage is one condition.
+type stage struct {
+	name  string
+	off   retrieve.Switches
+	keep  keep
+	blind bool // no vectors at all
+}
+
+// outcome is what a task gave under one condition.
+type outcome struct {
+	lines   []any
+	tally   *tally
+	session *session
+}
+
+func (o *outcome) metrics() Metrics {
+	m := o.tally.metrics()
+	m["predictions"] = float64(len(o.lines))
+	return m
+}
+
+func (r *runner) run(ctx context.Context, s stage) (*outcome, error) {
+	c := r.config
+	if s.blind {
+		c.Embed, c.Embedder = blind(c.Dim), "none"
+	}
+	s.off.Keff = s.off.Keff || r.task.fill
+	engine, err := r.lib.open(ctx, c, s.off)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = engine.Close() }() // it is in memory
+	o := &outcome{session: &session{lib: r.lib, engine: engine, keep: s.keep}}
+	o.lines, o.tally, err = r.job.ask(ctx, o.session)
+	return o, err
+}
+
+// blind embeds everything as the zero vector, so that words alone decide.
+func blind(dim int) retrieve.Embed {
+	return func(_ context.Context, texts []string) ([][]float32, error) {
+		out := make([][]float32, len(texts))
+		for i := range out {
+			out[i] = make([]float32, dim)
+		}
+		return out, nil
+	}
+}
