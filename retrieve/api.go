@@ -30,6 +30,8 @@ type Query struct {
 	Scope  Scope
 	Rounds int  // 1..3
 	Budget int  // evidence tokens, default 3000
+	Trees  int  // sources to look into, default 5; a scope of no more is looked into whole
+	Fill   bool // the most relevant pieces until the budget is full, whatever they repeat; one round
 	Trace  bool // fill Round.Trace
 }
 

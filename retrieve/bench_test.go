@@ -1,11 +1,10 @@
-package retrieve_test
+package retrieve
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/reeltree/reeltree/internal/testkit"
-	"github.com/reeltree/reeltree/retrieve"
 	"github.com/reeltree/reeltree/tree"
 )
 
@@ -61,8 +60,8 @@ func TestMeetingsRecall(t *testing.T) {
 	asked, right, wrong := 0, 0, 0
 	for i, m := range meetings {
 		for _, q := range m.Queries {
-			ask := func(source string) retrieve.Result {
-				r, err := e.Query(t.Context(), retrieve.Query{Text: q.Query, Budget: 1200, Scope: retrieve.Scope{Tenant: "default", Sources: []string{source}}}, nil)
+			ask := func(source string) Result {
+				r, err := e.Query(t.Context(), Query{Text: q.Query, Budget: 1200, Scope: Scope{Tenant: "default", Sources: []string{source}}}, nil)
 				if err != nil {
 					t.Fatalf("%q: %v", q.Query, err)
 				}
@@ -88,7 +87,7 @@ func TestMeetingsRecall(t *testing.T) {
 
 // goldShare is the share of gold seconds that evidence holds, and the share of
 // all seconds that evidence takes.
-func goldShare(m meeting, gold [][2]int, items []retrieve.Item) (recall, taken float64) {
+func goldShare(m meeting, gold [][2]int, items []Item) (recall, taken float64) {
 	held, all, used := 0.0, 0.0, 0.0
 	for i, turn := range m.Turns {
 		in, is := false, false

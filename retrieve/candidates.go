@@ -10,9 +10,6 @@ import (
 
 const (
 	flatLeaves  = 24  // best leaves of the entered trees that join the walk's
-	nearWeight  = .5  // what the better neighbour adds to a leaf in flat ranking
-	clipWeight  = .15 // part of a candidate's score that its clip decides
-	entryWeight = .4  // part that the clip's place among the index hits decides
 	nearlyBest  = .8  // of the best part's score, at which another part stays
 	maxRegion   = 100 // tokens of one piece of evidence: a viewer wants the place, not a minute of talk
 	maxRegionMS = 30_000
@@ -24,7 +21,8 @@ type candidate struct {
 	s       *scored
 	clip    int
 	lo, hi  int
-	rel     float64 // RelQ with its clip, 0..1
+	rel     float64 // RelQ, 0..1
+	signals [signals]float64
 	tokens  int
 	terms   []uint64 // distinct content words, sorted
 	facts   []uint64 // those of the question, names and numbers, sorted
@@ -42,6 +40,7 @@ type finder struct {
 	off     Switches
 	most    int                // tokens of one piece of evidence
 	whole   bool               // an aggregate question keeps whole stretches
+	fill    bool               // every clip is a candidate, in pieces
 	entry   map[string]float64 // scores of the nodes the indexes hit, 0..1
 	trace   func(stage, action, node string, score float64)
 }
@@ -60,6 +59,11 @@ func (f *finder) candidates(hits []Hit) []*candidate {
 	for i, s := range views {
 		f.walked(s, clips[i])
 		f.entered(s, hits, clips[i])
+		for c := range s.clips {
+			if (f.fill || f.whole) && inSpan(s.clips[c].node.Span, f.span) {
+				clips[i][c] = true
+			}
+		}
 		for _, c := range sortedKeys(clips[i]) {
 			all = append(all, f.refined(s, c, leaves[i])...)
 		}
@@ -91,7 +95,7 @@ func (f *finder) flat(views []*scored) (clips []map[int]bool, leaves [][]int) {
 	var best []ranked
 	for i, s := range views {
 		clips[i] = map[int]bool{}
-		for l, score := range s.leafScores() {
+		for l, score := range f.leafScores(s) {
 			if score > 0 && f.allowed(s, l) {
 				best = append(best, ranked{i, l, score})
 			}
@@ -112,22 +116,12 @@ func (f *finder) flat(views []*scored) (clips []map[int]bool, leaves [][]int) {
 	return clips, leaves
 }
 
-// leafScores rate every leaf by itself and its better neighbour: what a moment
-// is about is often said just before or after it.
-func (s *scored) leafScores() []float64 {
-	own := make([]float64, len(s.leaves))
-	for i, l := range s.leaves {
-		own[i] = relevance(s.regionLexical(l.lo, l.hi), dot(s.q.vector, l.vector))
-	}
-	out := make([]float64, len(own))
-	for i := range own {
-		near := 0.0
-		for _, j := range []int{i - 1, i + 1} {
-			if j >= 0 && j < len(own) && s.clips[s.leaves[j].clip].root == s.clips[s.leaves[i].clip].root {
-				near = max(near, own[j])
-			}
-		}
-		out[i] = (own[i] + nearWeight*near) / (1 + nearWeight)
+// leafScores rate every leaf.
+func (f *finder) leafScores(s *scored) []float64 {
+	out := make([]float64, len(s.leaves))
+	for i := range s.leaves {
+		l := &s.leaves[i]
+		out[i] = mixes[l.layer].of(s.signals(l.group, f.entry[s.clips[l.clip].node.ID]))
 	}
 	return out
 }
@@ -160,15 +154,14 @@ func (f *finder) entered(s *scored, hits []Hit, clips map[int]bool) {
 func (f *finder) refined(s *scored, clip int, leaves []int) []*candidate {
 	top := s.clips[clip].groups
 	score := func(g *group) float64 { return relevance(s.regionLexical(g.lo, g.hi), s.groupCosine(g)) }
-	own := score(top)
 	var out []*candidate
-	if f.off.Refine || f.whole {
-		f.keepWhole(s, top, func(g *group) { out = f.add(out, s, g, score(g), own) })
+	if f.off.Refine || f.whole || f.fill {
+		f.keepWhole(s, top, func(g *group) { out = f.add(out, s, g) })
 		return out
 	}
 	keep := func(g *group, rel float64) {
 		for _, g := range f.fitting(s, g, score) {
-			out = f.add(out, s, g, score(g), own)
+			out = f.add(out, s, g)
 		}
 		f.trace("refine", "kept", s.name(g.lo, g.hi), rel)
 	}
@@ -223,7 +216,7 @@ func (f *finder) keepWhole(s *scored, g *group, keep func(*group)) {
 
 // add appends the region as a candidate, joined with the one before where they
 // touch, and cut to the span that was asked for.
-func (f *finder) add(out []*candidate, s *scored, g *group, rel, clipRel float64) []*candidate {
+func (f *finder) add(out []*candidate, s *scored, g *group) []*candidate {
 	lo, hi := g.lo, g.hi
 	for lo < hi && !inSpan(s.units[lo].span, f.span) {
 		lo++
@@ -234,12 +227,16 @@ func (f *finder) add(out []*candidate, s *scored, g *group, rel, clipRel float64
 	if lo == hi {
 		return out
 	}
-	rel = rel*(1-clipWeight-entryWeight) + clipWeight*clipRel + entryWeight*f.entry[s.clips[g.clip].node.ID]
-	if n := len(out); n > 0 && !f.whole && out[n-1].hi == lo && f.fits(s, out[n-1].lo, hi) {
-		rel, lo = max(rel, out[n-1].rel), out[n-1].lo
+	signals := s.signals(g, f.entry[s.clips[g.clip].node.ID])
+	if n := len(out); n > 0 && !f.whole && !f.fill && out[n-1].hi == lo && f.fits(s, out[n-1].lo, hi) {
+		lo = out[n-1].lo
+		for i, x := range out[n-1].signals {
+			signals[i] = max(x, signals[i])
+		}
 		out = out[:n-1]
 	}
-	return append(out, &candidate{s: s, clip: g.clip, lo: lo, hi: hi, rel: min(1, rel), tokens: s.tokens(lo, hi)})
+	rel := mixes[s.leaves[s.units[lo].leaf].layer].of(signals)
+	return append(out, &candidate{s: s, clip: g.clip, lo: lo, hi: hi, rel: rel, signals: signals, tokens: s.tokens(lo, hi)})
 }
 
 // tokens is what units [lo, hi) cost when shown.

@@ -108,6 +108,7 @@ type limits struct {
 	tokens int  // what the evidence may cost, earlier rounds included
 	items  int  // most pieces of this choice
 	all    bool // K_eff is off: whole units until the budget is full
+	plain  bool // by relevance, not by utility
 }
 
 // choose takes candidates by utility, looking again at the rest after each.
@@ -118,7 +119,9 @@ func (l *ledger) choose(candidates []*candidate, lim limits) (kept []*candidate,
 	for _, c := range candidates {
 		if !l.overlaps(c) {
 			c.read(l.gaps)
-			c.utility = l.utility(c).sum()
+			if c.utility = c.rel; !lim.plain {
+				c.utility = l.utility(c).sum()
+			}
 			rest = append(rest, c)
 		}
 	}
@@ -138,6 +141,9 @@ func (l *ledger) choose(candidates []*candidate, lim limits) (kept []*candidate,
 		room -= c.tokens
 		l.add(c)
 		kept = append(kept, c)
+		if lim.plain {
+			continue
+		}
 		for _, o := range rest {
 			o.utility = l.utility(o).sum()
 		}

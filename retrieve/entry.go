@@ -67,16 +67,16 @@ func fuse(words, vectors []Hit) []Hit {
 
 // enterable are the sources to walk: all of a small scope, else those of the
 // best hits, in order of their best hit.
-func enterable(hits []Hit, scope []*listed) []string {
+func enterable(hits []Hit, scope []*listed, most int) []string {
 	var out []string
-	if len(scope) <= entryTrees {
+	if len(scope) <= most {
 		for _, l := range scope {
 			out = append(out, l.src.ID)
 		}
 		return out
 	}
 	for _, h := range hits {
-		if len(out) == entryTrees {
+		if len(out) == most {
 			break
 		}
 		if !slices.Contains(out, h.Source) {

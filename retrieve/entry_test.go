@@ -35,10 +35,10 @@ func TestEnterable(t *testing.T) {
 		return out
 	}
 	hits := []Hit{{Source: "s7"}, {Source: "s2"}, {Source: "s7"}, {Source: "s0"}, {Source: "s1"}, {Source: "s3"}, {Source: "s4"}}
-	if got := enterable(nil, list(5)); !slices.Equal(got, []string{"s0", "s1", "s2", "s3", "s4"}) {
+	if got := enterable(nil, list(5), 5); !slices.Equal(got, []string{"s0", "s1", "s2", "s3", "s4"}) {
 		t.Errorf("a small scope is entered whole, not %v", got)
 	}
-	if got := enterable(hits, list(8)); !slices.Equal(got, []string{"s7", "s2", "s0", "s1", "s3"}) {
+	if got := enterable(hits, list(8), 5); !slices.Equal(got, []string{"s7", "s2", "s0", "s1", "s3"}) {
 		t.Errorf("of a large one the trees of the best hits, not %v", got)
 	}
 }

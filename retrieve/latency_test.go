@@ -1,4 +1,4 @@
-package retrieve_test
+package retrieve
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/reeltree/reeltree/internal/testkit"
 	"github.com/reeltree/reeltree/model"
-	"github.com/reeltree/reeltree/retrieve"
 	"github.com/reeltree/reeltree/tree"
 )
 
@@ -57,7 +56,7 @@ func BenchmarkQuery(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				began := time.Now()
-				q := retrieve.Query{Text: questions[i%len(questions)], Scope: retrieve.Scope{Tenant: "default"}}
+				q := Query{Text: questions[i%len(questions)], Scope: Scope{Tenant: "default"}}
 				if _, err := e.Query(b.Context(), q, nil); err != nil {
 					b.Fatal(err)
 				}
@@ -87,10 +86,10 @@ func BenchmarkWarm(b *testing.B) {
 }
 
 // opened is an engine over trees with the built-in embedder.
-func opened(tb testing.TB, trees map[string]*tree.Tree) *retrieve.Engine {
+func opened(tb testing.TB, trees map[string]*tree.Tree) *Engine {
 	tb.Helper()
 	builtin := model.NewBuiltin()
-	e, err := retrieve.Open(retrieve.Config{
+	e, err := Open(Config{
 		Embed: builtin.Embed, EmbedderName: builtin.Name(), Dim: builtin.Dim(),
 		Trees: func(_ context.Context, _, id string) (*tree.Tree, error) { return trees[id], nil },
 	})

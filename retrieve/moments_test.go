@@ -1,11 +1,10 @@
-package retrieve_test
+package retrieve
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/reeltree/reeltree/internal/testkit"
-	"github.com/reeltree/reeltree/retrieve"
 	"github.com/reeltree/reeltree/tree"
 )
 
@@ -46,8 +45,8 @@ func TestMomentsAreFound(t *testing.T) {
 		trees[id(i)] = videoTree(v, id(i))
 	}
 	e := opened(t, trees)
-	best := func(text string, sources ...string) (it retrieve.Item) {
-		r, err := e.Query(t.Context(), retrieve.Query{Text: text, Scope: retrieve.Scope{Tenant: "default", Sources: sources}}, nil)
+	best := func(text string, sources ...string) (it Item) {
+		r, err := e.Query(t.Context(), Query{Text: text, Scope: Scope{Tenant: "default", Sources: sources}}, nil)
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}

@@ -27,6 +27,9 @@ func (e *Engine) Query(ctx context.Context, q Query, onRound func(Round) error) 
 	}
 	s := &search{e: e, q: q, text: text, budget: orDefault(q.Budget, e.cfg.Budget), scope: e.catalog.in(q.Scope)}
 	rounds := min(mostRounds, orDefault(q.Rounds, e.cfg.Rounds))
+	if q.Fill {
+		rounds = 1
+	}
 	queries := []string{text}
 	for n := 1; n <= rounds && len(queries) > 0; n++ {
 		round, err := s.round(ctx, n, queries)
@@ -113,7 +116,7 @@ func (s *search) round(ctx context.Context, n int, queries []string) (Round, err
 }
 
 func (s *search) limits() limits {
-	lim := limits{tokens: s.budget, items: mostItems, all: s.whole || s.e.cfg.Switches.Keff}
+	lim := limits{tokens: s.budget, items: mostItems, all: s.whole || s.q.Fill || s.e.cfg.Switches.Keff, plain: s.whole || s.q.Fill}
 	if lim.all {
 		lim.items = s.budget // until the budget is full
 	}
@@ -137,17 +140,18 @@ func (s *search) find(ctx context.Context, text string, round *Round) ([]*candid
 	if err != nil {
 		return nil, err
 	}
-	if q.trees, err = s.e.trees(ctx, s.q.Scope.Tenant, enterable(hits, s.scope)); err != nil {
+	most := orDefault(s.q.Trees, entryTrees)
+	if q.trees, err = s.e.trees(ctx, s.q.Scope.Tenant, enterable(hits, s.scope, most)); err != nil {
 		return nil, err
 	}
 	entry := map[string]float64{}
 	for _, h := range hits {
 		entry[h.Node] = h.Score
 	}
-	hits = hits[:min(len(hits), entryNodes)]
+	hits = hits[:min(len(hits), max(entryNodes, 2*most))]
 	f := &finder{
 		q: q, span: s.q.Scope.Span, weights: s.e.cfg.Weights, refiner: &s.e.cfg.Refiner,
-		most: min(maxRegion, s.budget), off: s.e.cfg.Switches, entry: entry, trace: s.tracer(round),
+		most: min(maxRegion, s.budget), off: s.e.cfg.Switches, entry: entry, fill: s.q.Fill, trace: s.tracer(round),
 	}
 	for _, h := range hits {
 		f.trace("entry", "hit", h.Node, h.Score)

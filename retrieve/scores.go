@@ -93,6 +93,9 @@ type scored struct {
 	cosine   []float32   // per unit
 	cosSum   []float32   // running sum of cosine, one longer
 	noPhi    bool        // nobody reads the features
+
+	lexicalSum, cosineSum   [contexts][]float32 // running sums over units of what their windows hold
+	clipLexical, clipCosine []float64           // per clip
 }
 
 // score rates every unit of v.
@@ -109,6 +112,11 @@ func (q *question) score(v *view) *scored {
 	for i := range v.units {
 		s.cosine[i] = float32(dot(q.vector, v.units[i].vector))
 		s.cosSum[i+1] = s.cosSum[i] + s.cosine[i]
+	}
+	s.surroundedBy()
+	for _, c := range v.clips {
+		s.clipLexical = append(s.clipLexical, s.regionLexical(c.lo, c.hi))
+		s.clipCosine = append(s.clipCosine, max(0, dot(q.vector, c.vector)))
 	}
 	return s
 }

@@ -17,6 +17,7 @@ type view struct {
 	leaves   []leafView
 	units    []unit
 	postings map[uint64][]posting
+	around   surroundings
 	byNode   map[string]int // L2 id -> clip
 	tables   bool           // some leaf holds rows
 	bytes    int            // about what it takes in memory
@@ -40,6 +41,7 @@ type clipView struct {
 type leafView struct {
 	node   *tree.Node
 	clip   int
+	layer  layer
 	lo, hi int // units
 	vector []float32
 	group  *group // the region it is
@@ -69,7 +71,8 @@ func newView(ctx context.Context, t *tree.Tree, embed Embed, embedder string, di
 	for i := range b.v.clips {
 		b.v.clips[i].groups = b.v.clipGroups(i)
 	}
-	b.v.bytes = len(b.v.units)*(4*dim+160) + (len(b.v.leaves)+len(b.v.clips))*(4*dim+120) + b.postings*12
+	b.v.around = b.v.surround()
+	b.v.bytes = len(b.v.units)*(4*dim+200) + (len(b.v.leaves)+len(b.v.clips))*(4*dim+120) + b.postings*12
 	return b.v, nil
 }
 
@@ -111,7 +114,7 @@ func (b *viewBuilder) clip(n *tree.Node) {
 }
 
 func (b *viewBuilder) leaf(n *tree.Node, clip int) {
-	l := leafView{node: n, clip: clip, lo: len(b.v.units)}
+	l := leafView{node: n, clip: clip, layer: layerOf(n, b.plain), lo: len(b.v.units)}
 	b.v.tables = b.v.tables || len(n.Evidence.Rows) > 0
 	raws := leafUnits(n, len(b.v.leaves))
 	said := map[uint64]bool{}
