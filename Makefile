@@ -1,7 +1,7 @@
 # reeltree. The two commands a newcomer needs: make run, make test.
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
-.PHONY: run test build page lint fmt docs docs-check bench eval e2e e2e-short fuzz cover test-nocgo clean setup setup-test
+.PHONY: run test build page lint fmt docs docs-check bench eval e2e e2e-short fuzz cover test-nocgo clean setup setup-test train
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/reeltree/reeltree/cli.Version=$(VERSION)
@@ -70,6 +70,10 @@ e2e-short: setup-test build
 
 clean:
 	rm -rf bin web/static/dist
+
+## train: learn the weights in model/weights again (train/README.md)
+train:
+	@train/run.sh
 
 ## demo/talk.mp4: made again from demo/talk.txt (needs espeak-ng, imagemagick, ffmpeg)
 demo/talk.mp4: demo/talk.txt demo/make.sh

@@ -1,0 +1,1 @@
+"""Learns the weights of the built-in embedder (model/builtin.go)."""
