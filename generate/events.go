@@ -83,6 +83,11 @@ type Done struct {
 	TimingMS   Timing  `json:"timing_ms"`
 	Coverage   float64 `json:"coverage"`       // finished L2 milliseconds over all in scope
 	Note       string  `json:"note,omitempty"` // what a reader should know of how it was made, one sentence
+
+	// Support is how likely the evidence holds an answer, 0..1, as words and
+	// vectors judge it; below a half the answer is refused. 0 where nothing was
+	// judged. It is for measuring, not for the wire.
+	Support float64 `json:"-"`
 }
 
 // Fault is an error inside a stream; the server fills Code from Kind.

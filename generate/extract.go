@@ -3,68 +3,86 @@ package generate
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
-	"strings"
 	"unicode"
 
 	"github.com/reeltree/reeltree/tree"
 )
 
+// Limits of an extractive answer. Answers of people to questions about public
+// meetings have 67 words; whole sentences of speech need a little more room.
 const (
-	mostSentences = 6 // of an extractive answer
-	listSentences = 9 // where the question asks for a list
+	mostSentences   = 9
+	mostWords       = 80  // after which no further sentence begins
+	mostWordsOfList = 120 // where the question asks for a list
+	fewestWords     = 5   // of a sentence: shorter ones are fragments of talk
 )
 
 // point is one sentence that may stand in an extractive answer. It occurs as
 // it is in the quote of its evidence.
 type point struct {
-	n     int  // evidence
-	place int  // of the evidence in the order of the material
-	order int  // within the evidence
-	hit   bool // holds a word of the question
-	text  string
-	words map[string]bool
-	score float64
+	n       int // evidence
+	place   int // of the evidence in the order of the material
+	order   int // within the evidence
+	text    string
+	words   map[string]bool // content words
+	length  int             // words
+	weight  float64         // score of its evidence, 0..1
+	subject bool            // holds a content word of the question
+	score   float64
 }
 
-// extract answers with the best sentences of the evidence in the order of the
-// material, each with its citation: one paragraph per moment, or a list where
-// the question asks for one. Only blanks, line ends and "- " stand between the
-// sentences, so everything else is the material's own words.
+// extract answers with the best sentences of the evidence, each with its
+// citation: the best one first, then a list of further points in the order of
+// the material, one for each moment; a list alone where the question asks for
+// one. Only blanks, line ends and "- " stand between the sentences, so
+// everything else is the material's own words.
 func extract(ctx context.Context, q Question, w *writer) error {
-	question := keywords(q.query().Text)
+	question := q.query().Text
 	list := asksForList(q.Text)
-	most := mostSentences
+	most := mostWords
 	if list {
-		most = listSentences
+		most = mostWordsOfList
 	}
-	chosen := pick(gatherPoints(w.evidence, question), question, most)
+	points := scorePoints(gatherPoints(w.evidence), question)
+	if list {
+		points = onSubject(points)
+	}
+	chosen := pick(points, most)
 	if len(chosen) == 0 {
 		return w.say("The evidence holds no words to quote; see the moments that are shown.")
 	}
+	lead := chosen[0] // the best one
 	list = list && len(chosen) > 2
+	if !list {
+		chosen = chosen[1:]
+	}
+	inPlace(chosen)
+	if !list {
+		if err := sayPoint(ctx, w, "", lead); err != nil {
+			return err
+		}
+	}
 	for i, p := range chosen {
-		if err := sayPoint(ctx, w, leadOf(chosen, i, list), p); err != nil {
+		before := "\n- "
+		switch {
+		case i > 0 && p.place == chosen[i-1].place:
+			before = " "
+		case i == 0 && list:
+			before = "- "
+		case i == 0:
+			before = "\n\n- "
+		}
+		if err := sayPoint(ctx, w, before, p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// leadOf is what stands before a sentence.
-func leadOf(chosen []point, i int, list bool) string {
-	switch {
-	case list && i == 0:
-		return "- "
-	case i == 0:
-		return ""
-	case chosen[i].place == chosen[i-1].place:
-		return " "
-	case list:
-		return "\n- "
-	}
-	return "\n"
+// inPlace sorts points by the order of the material.
+func inPlace(points []point) {
+	slices.SortStableFunc(points, func(a, b point) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.order, b.order)) })
 }
 
 func sayPoint(ctx context.Context, w *writer, lead string, p point) error {
@@ -104,54 +122,6 @@ func pieces(text string) []string {
 		out = append(out, text[start:])
 	}
 	return out
-}
-
-// gatherPoints cuts the quotes into sentences and scores them against the
-// question's words, weighted by how rare a word is in the evidence.
-func gatherPoints(evidence []Evidence, question []string) []point {
-	var points []point
-	seen := map[string]bool{}
-	held := map[string]int{}
-	for place, e := range inOrder(evidence) {
-		for i, s := range cutSentences(e.Quote) {
-			p := point{n: e.N, place: place, order: i, text: s, words: map[string]bool{}, score: e.Score / 2}
-			for _, k := range keywords(s) {
-				p.words[k] = true
-				held[k]++
-			}
-			if key := strings.ToLower(oneLine(s)); len(p.words) > 0 && !seen[key] {
-				seen[key] = true
-				points = append(points, p)
-			}
-		}
-	}
-	total := 0.0
-	for _, k := range question {
-		total += rarity(held[k])
-	}
-	for i := range points {
-		p := &points[i]
-		for _, k := range question {
-			if p.words[k] {
-				p.hit = true
-				p.score += rarity(held[k]) / total
-			}
-		}
-		p.score *= substance(p, held, len(points))
-	}
-	return points
-}
-
-func rarity(held int) float64 { return 1 / (1 + float64(held)/4) }
-
-// substance keeps fragments ("Yes.", "Right, the lens.") from leading: it grows
-// with the number of words and with those that other sentences take up too.
-func substance(p *point, held map[string]int, sentences int) float64 {
-	shared := 0.0
-	for _, k := range sortedKeys(p.words) { // a sum of floats depends on its order
-		shared += math.Min(1, float64(held[k]-1)/math.Max(1, float64(sentences)/10))
-	}
-	return math.Min(1, .3+float64(len(p.words))*.07) * (1 + .2*shared/float64(len(p.words)))
 }
 
 // inOrder is the evidence by source, then time or place.

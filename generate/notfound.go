@@ -17,7 +17,8 @@ func (a *Answerer) supported(ctx context.Context, q Question, w *writer) (ok boo
 	if w.sufficient && len(w.evidence) > 0 {
 		return true, ""
 	}
-	return a.holds(ctx, q, w.items)
+	w.support, elsewhere = a.holds(ctx, q, w.items)
+	return w.support >= .5, elsewhere
 }
 
 // notFound withdraws evidence that holds no answer, shows the nearest moments

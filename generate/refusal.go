@@ -53,30 +53,33 @@ func (s signals) list() []float64 {
 	return []float64{s.best, s.whole, s.all, s.entry, s.nodes, s.margin, s.lead}
 }
 
+// support is the sum as a probability.
+func (j judgement) support(s signals) float64 { return 1 / (1 + math.Exp(-j.sum(s))) }
+
 // holds reports whether the evidence of a search can hold an answer. Without a
 // model it is judged by words and vectors: where the question is asked of a part
-// of the library, against what the rest of it would answer. elsewhere is the
-// source outside that holds more, where there is one.
-func (a *Answerer) holds(ctx context.Context, q Question, own []item) (ok bool, elsewhere string) {
+// of the library, against what the rest of it would answer. support is how
+// likely, answered from a half; elsewhere is the best source outside.
+func (a *Answerer) holds(ctx context.Context, q Question, own []item) (support float64, elsewhere string) {
 	if len(own) == 0 {
-		return false, ""
+		return 0, ""
 	}
 	query := q.query()
 	s := ownSignals(query.Text, own)
 	if q.implied || !narrower(query.Scope) {
-		return alone.sum(s) >= 0, ""
+		return alone.support(s), ""
 	}
 	query.Scope, query.Rounds, query.Trace = retrieve.Scope{Tenant: q.Tenant}, 1, true
 	library, err := a.Find(ctx, query, func(retrieve.Round) error { return nil })
 	if err != nil {
 		a.log().Warn("the rest of the library cannot be searched, the evidence is judged alone", "error", err)
-		return alone.sum(s) >= 0, ""
+		return alone.support(s), ""
 	}
 	outside, found := s.compare(q, own, library)
 	if !found {
-		return alone.sum(s) >= 0, ""
+		return alone.support(s), ""
 	}
-	return compared.sum(s) >= 0, outside
+	return compared.support(s), outside
 }
 
 // narrower reports whether a scope leaves out sources of its tenant.

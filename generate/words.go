@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -60,14 +61,35 @@ var abbreviations = map[string]bool{
 	"mr": true, "mrs": true, "ms": true, "dr": true, "prof": true, "st": true, "vs": true, "e.g": true, "i.e": true, "etc": true, "z.b": true, "bzw": true, "ca": true,
 }
 
+// terms are all words of a text in small letters, in order; pairs of characters
+// for scripts without blanks.
+func terms(text string) []string {
+	var out []string
+	for word := range wordsOf(text) {
+		if runes := []rune(word); tree.Unblanked(runes[0]) {
+			for i := 0; i+2 <= len(runes); i++ {
+				out = append(out, string(runes[i:i+2]))
+			}
+			continue
+		}
+		out = append(out, word)
+	}
+	return out
+}
+
+// wordsOf are the runs of letters, digits and their marks, in small letters.
+func wordsOf(text string) iter.Seq[string] {
+	return strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r) && !unicode.Is(unicode.Mc, r)
+	})
+}
+
 // keywords are the distinct words of a text in small letters without endings,
 // function words left out; numbers; pairs of characters for scripts without
 // blanks. Sorted.
 func keywords(text string) []string {
 	var out []string
-	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r) && !unicode.Is(unicode.Mc, r)
-	}) {
+	for word := range wordsOf(text) {
 		runes := []rune(word)
 		switch {
 		case tree.Unblanked(runes[0]):

@@ -29,6 +29,7 @@ type writer struct {
 	timing     Timing
 	coverage   float64
 	note       string
+	support    float64 // of the evidence, 0..1
 }
 
 func newWriter(emit Emit, now func() time.Time) *writer {
@@ -132,7 +133,7 @@ func (w *writer) done(ctx context.Context, finish string, err error) error {
 	w.timing.Total = w.since()
 	d := Done{
 		Finish: finish, TextSHA256: hex.EncodeToString(w.hash.Sum(nil)), Usage: w.usage,
-		TimingMS: w.timing, Coverage: w.coverage, Note: w.note,
+		TimingMS: w.timing, Coverage: w.coverage, Note: w.note, Support: w.support,
 	}
 	switch fault := (*Error)(nil); {
 	case errors.Is(ctx.Err(), context.Canceled):
