@@ -343,21 +343,25 @@ func must(t *testing.T, args ...string) string {
 // waitForJob polls a job until it rests and gives its state.
 func waitForJob(t *testing.T, s *service, id string) string {
 	t.Helper()
+	var job struct{ State string }
+	waitFor(t, "job "+id+" to rest", func() bool {
+		err := json.Unmarshal(get(t, s.addr+"/v1/jobs/"+id), &job)
+		return err == nil && job.State != "queued" && job.State != "running"
+	})
+	return job.State
+}
+
+// waitFor polls until ok holds, for a minute at most.
+func waitFor(t *testing.T, what string, ok func() bool) {
+	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	deadline := time.After(time.Minute)
-	for {
-		var job struct{ State string }
-		if err := json.Unmarshal(get(t, s.addr+"/v1/jobs/"+id), &job); err != nil {
-			t.Fatal(err)
-		}
-		if job.State != "queued" && job.State != "running" {
-			return job.State
-		}
+	for !ok() {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("the job is still %s", job.State)
+			t.Fatalf("after a minute still waiting for %s", what)
 		}
 	}
 }
