@@ -29,7 +29,7 @@ export async function open(browser, url, options = {}) {
   const page = await context.newPage();
   const faults = [];
   page.on('pageerror', (e) => faults.push(`error: ${e.message}`));
-  page.on('console', (m) => { if (m.type() === 'error' && (!options.expectErrors || m.text().startsWith('policy'))) faults.push(`console: ${m.text()}`); });
+  page.on('console', (m) => { if (m.type() === 'error' && (!options.expectErrors || m.text().startsWith('policy'))) faults.push(`console: ${m.text()} ${m.location().url}`); });
   page.on('request', (r) => { if (!/^(data|blob):/.test(r.url()) && new URL(r.url()).host !== new URL(url).host) faults.push(`foreign: ${r.url()}`); });
   await page.addInitScript(() => addEventListener('securitypolicyviolation', (e) => console.error(`policy: ${e.violatedDirective} ${e.blockedURI}`)));
   await page.goto(url);

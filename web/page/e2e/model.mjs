@@ -1,12 +1,14 @@
 // A chat endpoint in the OpenAI style that answers from the evidence it is
 // given. A question that says "slowly" gets half of its answer, and the rest
-// when the test lets it go.
+// when the test lets it go. Pictures are described at once, those after the
+// first `describes` calls when the test lets them go.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
 export class Model {
   #server;
   #held = [];
+  describes = Infinity;
 
   static async start() {
     const m = new Model();
@@ -25,7 +27,10 @@ export class Model {
     for await (const chunk of request) body += chunk;
     const { messages, stream } = JSON.parse(body);
     const text = messages.map((m) => (typeof m.content === 'string' ? m.content : m.content.map((p) => p.text ?? '').join('\n'))).join('\n');
-    const answer = fromEvidence(text);
+    const pictures = messages.flatMap((m) => (Array.isArray(m.content) ? m.content : [])).filter((p) => p.type === 'image_url').length;
+    if (pictures && this.describes-- <= 0) await Promise.race([new Promise((go) => this.#held.push(go)), once(reply, 'close')]);
+    if (reply.destroyed) return;
+    const answer = pictures && /JSON/.test(text) ? JSON.stringify(Array.from({ length: pictures }, (_, i) => `Slide ${i + 1} is shown.`)) : pictures ? 'A slide is shown.' : fromEvidence(text);
     if (!stream) {
       reply.setHeader('Content-Type', 'application/json');
       reply.end(JSON.stringify({ id: 'x', object: 'chat.completion', model: 'scripted', choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: answer } }], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } }));

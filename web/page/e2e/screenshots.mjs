@@ -1,11 +1,9 @@
-// Pictures of the main states for docs/images, made from the real binary.
-// Runs only with SCREENSHOTS=1; SHOTS=dir keeps every state, not just three.
+// Pictures of the main states for docs/images, made from the real binary:
+// npm run screenshots. SHOTS=dir keeps every state, not just the documented ones.
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished, launch, open } from './browser.mjs';
 import { Service, root, talk } from './service.mjs';
-
-if (process.env.SCREENSHOTS !== '1') process.exit(0);
 
 const images = join(root, 'docs/images');
 const more = process.env.SHOTS ?? '';
@@ -14,15 +12,15 @@ if (more) await mkdir(more, { recursive: true });
 const question = 'How did keepers turn the heavy lens?';
 const browser = await launch();
 const service = await Service.start();
-const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
+const wide = { viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' };
+const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 1.5, isMobile: true, hasTouch: true };
 
 async function shot(path, name, options, prepare = () => {}, where = images) {
   if (!where) return;
-  const { page, context } = await open(browser, `${service.url}/${path}`, options);
+  const { page, context } = await open(browser, `${service.url}/${path}`, { ...wide, ...options });
   await prepare(page);
   await page.evaluate(() => document.fonts.ready);
   await page.waitForFunction(() => [...document.images].every((i) => i.complete || i.loading === 'lazy'));
-  await page.waitForTimeout(400); // smooth scrolling comes to rest
   await page.screenshot({ path: join(where, `${name}.png`) });
   await context.close();
 }
@@ -40,14 +38,16 @@ async function watch(page, q = question) {
   await playable(page);
   await put(page, q);
   const chip = await page.$('[data-chip] >> nth=-1');
-  if (chip) await page.evaluate(async (c) => {
-    const video = document.querySelector('video');
-    const seeked = new Promise((r) => video.addEventListener('seeked', r, { once: true }));
-    c.click();
-    await seeked;
-    await new Promise((r) => setTimeout(r, 900));
-    video.pause();
-  }, chip);
+  if (chip) {
+    await page.evaluate(async (c) => {
+      const video = document.querySelector('video');
+      const seeked = new Promise((r) => video.addEventListener('seeked', r, { once: true }));
+      c.click();
+      await seeked;
+      video.pause();
+    }, chip);
+    await page.waitForSelector('.lines span');
+  }
   await page.mouse.move(2, 2);
 }
 
@@ -70,8 +70,9 @@ try {
     await page.click('header >> text=Add');
     await page.setInputFiles('[data-files]', [{ name: 'Broken recording.mp4', mimeType: 'video/mp4', buffer: Buffer.alloc(5000, 7) }, { name: 'Field notes.md', mimeType: 'text/markdown', buffer: Buffer.from('# Lamps\n\nThe lamp burns rapeseed oil. It needs trimming twice a night.\n\n# Fog\n\nIn fog the bell is struck every minute.\n') }]);
     await page.waitForSelector('[data-state=failed]');
-    await page.waitForSelector('[data-source]:has-text("Field notes")');
-    await page.waitForTimeout(900);
+    await page.waitForSelector('[data-source][data-state=done]:has-text("Field notes")');
+    await page.waitForSelector('[data-source] img');
+    await page.mouse.move(2, 2);
   }, more);
   await shot('', 'library-dark', { colorScheme: 'dark' }, async (page) => { await page.fill('header input', 'lens'); await page.waitForSelector('.hits li'); }, more);
   await shot('', 'library-phone', phone, (page) => page.waitForSelector('[data-source] img'), more);

@@ -75,6 +75,15 @@ export function firstSentence(text: string): string {
   return end < 0 || end > 90 ? text.slice(0, 90) : text.slice(0, end);
 }
 
+const topicLength = 60;
+
+/** What a source speaks about: short titles of its sections, from all over it. */
+export function topics(o: Outline, most: number): string[] {
+  const titles = [...new Set(o.sections.map((s) => s.title))].filter((title) => title && title.length <= topicLength);
+  const step = Math.max(1, titles.length / most);
+  return titles.filter((_, i) => Math.floor(i / step) !== Math.floor((i - 1) / step)).slice(0, most);
+}
+
 /** The last item that begins at or before `ms`; -1 before the first. */
 export function indexAt<T>(items: T[], ms: number, start: (item: T) => number): number {
   let low = 0;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Decision, Evidence, Tree } from './client/messages';
-import { bytes, clock, length, linkTo, percent, place, ticketed } from './format';
-import { firstSentence, frameAt, indexAt, marked, outline, spread } from './outline';
+import { bytes, clock, length, linkTo, named, percent, place, ticketed } from './format';
+import { firstSentence, frameAt, indexAt, marked, outline, spread, topics } from './outline';
 import { walk } from './walk';
 
 const id = 'abcdefghijklmnopqrstuvwxyz';
@@ -24,6 +24,11 @@ describe('format', () => {
     expect([45_000, 600_000, 7_500_000].map(length)).toEqual(['45 s', '10 min', '2 h 5 min']);
     expect([12, 1500, 916_226, 20e9].map(bytes)).toEqual(['12 B', '1.5 KB', '916 KB', '20 GB']);
     expect(percent(0.999)).toBe('99 %');
+  });
+
+  it('takes the ending of a file off its title, and nothing else', () => {
+    expect(['Light across the sea.mp4', 'notes.MD', 'v1.2 is out', 'a.b.c', '.mp4', 'archive.tar.gz', 'what.'].map(named))
+      .toEqual(['Light across the sea', 'notes', 'v1.2 is out', 'a.b.c', '.mp4', 'archive.tar.gz', 'what.']);
   });
 
   it('names and links places of every kind', () => {
@@ -57,6 +62,15 @@ describe('outline', () => {
       { id: `${id}/0.0.0`, description: 'x', span: { page: 0, paragraph: 1, start_char: 0, end_char: 1 }, evidence: { passage: '<script>' } },
       { id: `${id}/0.0.1`, description: 'y', evidence: { header: ['a'], rows: [['1']] } }] }] }] });
     expect(d.passages.map((p) => [p.heading, p.text, p.rows.length])).toEqual([['H', '<script>', 0], ['', '', 1]]);
+  });
+
+  it('names topics from all over a source, each once, none too long', () => {
+    const of = (titles: string[]): ReturnType<typeof outline> => ({ ...o, sections: titles.map((title, i) => ({ id: `${i}`, title, text: '', start: i, end: i + 1, frame: undefined, sections: [] })) });
+    expect(topics(of(['a', 'b', 'a', '', 'x'.repeat(61)]), 4)).toEqual(['a', 'b']);
+    const many = topics(of(Array.from({ length: 60 }, (_, i) => `t${i}`)), 4);
+    expect(many).toEqual(['t0', 't15', 't30', 't45']);
+    expect(topics(of(Array.from({ length: 6 }, (_, i) => `t${i}`)), 4)).toHaveLength(4);
+    expect(topics(of([]), 4)).toEqual([]);
   });
 
   it('marks words without changing the text', () => {

@@ -31,10 +31,15 @@ export const t = {
 
   empty: {
     title: 'Add something to watch',
-    body: 'Drop a video, a recording or a document anywhere on this page, or paste an address. As soon as its first minutes are read you can ask about it; every answer shows the moments it stands on.',
+    body: 'Drop videos, recordings, documents or a folder anywhere on this page, or paste an address. As soon as its first minutes are read you can ask about it; every answer shows the moments it stands on.',
     files: 'Choose files',
     address: 'Add an address',
     formats: 'MP4, WebM, MKV, MP3, M4A, Markdown, HTML, text; subtitles of the same name are taken along.',
+  },
+  shelf: {
+    all: 'All', kinds: 'Kinds', kind: { video: 'Videos', audio: 'Recordings', document: 'Documents', image: 'Pictures' },
+    collection: 'Collection', collections: 'All collections', order: 'Order', orders: { newest: 'Newest first', oldest: 'Oldest first', title: 'By title', longest: 'Longest first' },
+    none: 'Nothing of this kind here.',
   },
   nothingFound: (q: string) => `Nothing with “${q}” in its title.`,
   hits: 'Said or shown',
@@ -50,6 +55,7 @@ export const t = {
     or: 'or',
     files: 'Choose files',
     hint: 'You can also drop files anywhere on this page.',
+    waiting: 'Waiting for the uploads before it',
     uploading: (done: string, total: string) => `Uploading, ${done} of ${total}`,
     stored: 'Uploaded, waiting for its turn',
     fetching: 'Fetching',
@@ -62,6 +68,7 @@ export const t = {
   stage: { fetch: 'Fetching', probe: 'Looking into it', speech: 'Listening', describe: 'Describing', index: 'Indexing', ended: 'Finishing' } as Record<string, string>,
   kind: { video: 'Video', audio: 'Recording', document: 'Document', image: 'Picture' },
   ready: (to: string) => `Ready up to ${to}, ask already`,
+  watched: (share: string) => `${share} watched`,
   left: (time: string) => `about ${time} left`,
   stop: 'Stop',
   pause: 'Pause',
@@ -72,10 +79,11 @@ export const t = {
   moments: (n: number) => plural(n, 'moment', 'moments'),
 
   player: {
-    play: 'Play', pause: 'Pause', mute: 'Mute', unmute: 'Sound on', captions: 'Captions', speed: 'Speed', pip: 'Picture in picture', full: 'Full screen',
+    play: 'Play', pause: 'Pause', mute: 'Mute', unmute: 'Sound on', volume: 'Volume', captions: 'Captions', speed: 'Speed', pip: 'Picture in picture', full: 'Full screen',
     position: 'Position', region: 'Player', broken: 'The browser cannot play this file. Answers, transcript and pictures work all the same.',
     gone: 'The file itself was removed; its transcript, pictures and answers are still here.',
   },
+  share: { link: (at: string) => `Link to ${at}`, copied: (at: string) => `Link to ${at} copied` },
   timeline: { label: 'Timeline', here: 'Position on the timeline', mark: (n: number, at: string) => `Evidence ${n} at ${at}` },
 
   tabs: { transcript: 'Transcript', chapters: 'Chapters', screen: 'On screen', export: 'Export' },
@@ -113,6 +121,9 @@ export const t = {
     intro: 'Ask in your own words',
     introBody: 'The moments that hold the answer come first, then the words. Click a time and the player jumps there.',
     suggestions: ['What is this about?', 'What are the main points?', 'Which numbers are mentioned?'],
+    topics: 'It speaks about',
+    about: (topic: string) => `What is said about “${topic}”?`,
+    before: 'Asked before',
     sent: 'Asking…',
     queued: (n: number) => (n > 1 ? `Waiting, ${n - 1} before you` : 'Waiting, you are next'),
     searching: 'Looking for the moments…',

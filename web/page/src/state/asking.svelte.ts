@@ -4,7 +4,7 @@
 
 import { applyEvent, emptyAnswer, type AnswerState } from '../client/answer';
 import type { Follower } from '../client/connection';
-import type { Ask, WireError } from '../client/messages';
+import type { AnswerRow, Ask, WireError } from '../client/messages';
 import { session } from './session.svelte';
 import { t } from '../strings';
 
@@ -26,8 +26,13 @@ export class Asked implements Follower {
     this.stream = kept?.stream ?? '';
     this.epoch = kept?.epoch ?? '';
     this.#end = this.stream
-      ? session.connection.follow(this.stream, this, { epoch: this.epoch, ask: this.ask })
+      ? this.#follow()
       : session.connection.ask(this.ask, this);
+  }
+
+  /** An answer of another day has no request of this page: it is read, not asked for again. */
+  #follow(): () => void {
+    return session.connection.follow(this.stream, this, { epoch: this.epoch, ...(this.ask.id ? { ask: this.ask } : {}) });
   }
 
   accepted(stream: string, epoch: string): void {
@@ -41,7 +46,7 @@ export class Asked implements Follower {
     if (this.answer.damaged && !this.#checked) { // once more from the beginning
       this.#checked = true;
       this.reset();
-      this.#end = session.connection.follow(this.stream, this, { epoch: this.epoch, ask: this.ask });
+      this.#end = this.#follow();
     }
   }
 
@@ -80,6 +85,13 @@ export class Thread {
     this.#keep();
   }
 
+  /** Shows an answer that the service has recorded. */
+  recall(row: AnswerRow): void {
+    const ask: Ask = { id: '', question: row.question, sources: row.sources, ...(row.conversation ? { conversation: row.conversation } : {}) };
+    this.#begin(ask, { ask, stream: row.stream, epoch: '' });
+    this.#keep();
+  }
+
   clear(): void {
     for (const a of this.asked) {
       if (a.running) a.stop();
@@ -103,6 +115,16 @@ export class Thread {
 
 /** The scope of questions to everything. */
 export const library = 'library';
+
+const recalled = 5;
+
+/** What was asked of a scope before, each question once, the newest first. */
+export async function asked(scope: string): Promise<AnswerRow[]> {
+  const rows = await session.api.answers(scope === library ? '' : scope);
+  const mine = rows.filter((r) => (scope === library ? r.sources.length === 0 : r.sources.length === 1));
+  mine.sort((a, b) => b.created.localeCompare(a.created));
+  return mine.filter((r, i) => mine.findIndex((o) => o.question === r.question) === i).slice(0, recalled);
+}
 
 function randomID(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, '0')).join('');

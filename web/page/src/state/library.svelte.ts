@@ -1,21 +1,9 @@
-// What the library holds and what is on its way into it, live.
+// What the library holds, live.
 
 import { ApiError } from '../client/api';
 import type { Job, Progress, Source } from '../client/messages';
 import { session } from './session.svelte';
 import { t } from '../strings';
-
-/** A file or an address that is not a source yet. */
-export class Incoming {
-  sent = $state(0);
-  stage = $state<'upload' | 'stored' | 'fetch' | 'failed'>('upload');
-  progress = $state<Progress | undefined>(undefined);
-  error = $state('');
-  job = '';
-  abort: () => void = () => {};
-
-  constructor(readonly name: string, readonly size: number, readonly again: (() => void) | undefined) {}
-}
 
 /** How long a deletion can be taken back. */
 export const undoTime = 10_000;
@@ -26,13 +14,13 @@ class Library {
   sources = $state.raw<Source[]>([]);
   loaded = $state(false);
   error = $state('');
-  incoming = $state<Incoming[]>([]);
   progress = $state<Record<string, Progress>>({});
   /** Sources to be deleted soon. */
   leaving = $state<Source[]>([]);
 
   #changed = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #listed = new Set<(jobs: Job[]) => void>();
   #jobs = new Map<string, () => void>();
   #deletions = new Map<string, ReturnType<typeof setTimeout>>();
 
@@ -48,11 +36,23 @@ class Library {
   find(id: string): Source | undefined { return this.sources.find((s) => s.id === id); }
   get shown(): Source[] { return this.sources.filter((s) => !this.leaving.some((l) => l.id === s.id)); }
 
+  /** Runs with all jobs whenever the library is read anew. */
+  onJobs(run: (jobs: Job[]) => void): void { this.#listed.add(run); }
+
+  /** How far a source that is being read can be asked about already, in ms. */
+  readyTo(s: Source): number {
+    const ready = this.progress[s.id]?.ready;
+    return ready && 'end_ms' in ready ? ready.end_ms : 0;
+  }
+
+  /** Changes whenever more of a source can be read. */
+  step(s: Source): string { return `${s.state} ${s.nodes.l3} ${this.readyTo(s)}`; }
+
   async load(): Promise<void> {
     try {
       const [sources, jobs] = await Promise.all([session.api.sources(), session.api.jobs()]);
       this.#set(sources);
-      this.#resume(jobs);
+      this.#listed.forEach((run) => run(jobs));
       this.loaded = true;
       this.error = '';
     } catch (e) {
@@ -63,14 +63,6 @@ class Library {
   #set(sources: Source[]): void {
     this.sources = sources.toSorted((a, b) => b.created.localeCompare(a.created) || a.id.localeCompare(b.id));
     for (const s of sources) this.#watch(s);
-  }
-
-  /** Addresses that are being fetched, found again after a reload. */
-  #resume(jobs: Job[]): void {
-    for (const j of jobs) {
-      if (j.source || !j.url || (j.state !== 'queued' && j.state !== 'running')) continue;
-      if (!this.incoming.some((i) => i.job === j.id)) this.#fetching(new Incoming(j.url, 0, undefined), j.id);
-    }
   }
 
   #note(id: string, removed: boolean): void {
@@ -108,67 +100,11 @@ class Library {
     }));
   }
 
-  addFiles(files: File[]): void {
-    const subtitles = files.filter((f) => isSubtitle(f.name));
-    const media = files.filter((f) => !isSubtitle(f.name));
-    const free = new Set(subtitles);
-    for (const f of media) {
-      const own = subtitles.find((s) => free.has(s) && s.name.startsWith(base(f.name) + '.'));
-      if (own) free.delete(own);
-      void this.#upload(f, own);
-    }
-    for (const f of free) void this.#upload(f, undefined);
-  }
-
-  async #upload(file: File, subtitles: File | undefined): Promise<void> {
-    this.incoming.push(new Incoming(file.name, file.size, () => void this.#upload(file, subtitles)));
-    const item = this.incoming[this.incoming.length - 1]!;
-    const { started, abort } = session.api.upload(file, subtitles, (sent) => { item.sent = sent; });
-    item.abort = () => { abort(); this.dismiss(item); };
-    try {
-      const s = await started;
-      item.stage = 'stored';
-      await this.#arrived(s.source);
-      this.dismiss(item);
-    } catch (e) {
-      item.stage = 'failed';
-      item.error = e instanceof ApiError && e.status === 0 ? t.adding.network : reason(e);
-    }
-  }
-
-  async #arrived(id: string): Promise<void> {
+  /** Reads a source that is new here. */
+  async arrived(id: string): Promise<void> {
     this.#changed.add(id);
     await this.#refresh();
   }
-
-  /** Adds what an address leads to; throws the refusal. */
-  async addAddress(url: string): Promise<void> {
-    const s = await session.api.add(url);
-    if (s.source) return this.#arrived(s.source);
-    this.#fetching(new Incoming(url, 0, () => void this.addAddress(url)), s.stream);
-  }
-
-  #fetching(made: Incoming, job: string): void {
-    made.stage = 'fetch';
-    made.job = job;
-    this.incoming.push(made);
-    const item = this.incoming[this.incoming.length - 1]!;
-    const end = session.connection.follow(job, {
-      event: (e) => {
-        if (e.type === 'progress') item.progress = e;
-        if (e.type !== 'done') return;
-        if (e.state === 'failed' || !e.source) {
-          item.stage = 'failed';
-          item.error = e.error?.message ?? t.state[e.state ?? 'failed'];
-        } else void this.#arrived(e.source).then(() => this.dismiss(item));
-      },
-      reset: () => { item.progress = undefined; },
-      refused: (e) => { item.stage = 'failed'; item.error = e.message; },
-    });
-    item.abort = () => { session.connection.cancel(job); end(); this.dismiss(item); };
-  }
-
-  dismiss(item: Incoming): void { this.incoming = this.incoming.filter((i) => i !== item); }
 
   /** Deletes a source unless it is taken back in time. */
   remove(s: Source): void {
@@ -190,9 +126,6 @@ class Library {
       .finally(() => { this.leaving = this.leaving.filter((s) => s.id !== id); });
   }
 }
-
-const isSubtitle = (name: string): boolean => /\.(srt|vtt|ass|ssa|smi|sami)$/i.test(name);
-const base = (name: string): string => name.replace(/\.[^.]*$/, '');
 
 /** One sentence for people. */
 export function reason(e: unknown): string {

@@ -1,18 +1,28 @@
 // What plays: one media element at a time, and the moments played in a row.
 
+import { keep, kept } from './kept';
 import { route } from './route.svelte';
+import { watched } from './watched.svelte';
 import { linkTo } from '../format';
 import type { Evidence } from '../client/messages';
 
 export interface Moment { source: string; start: number; end: number }
+
+const tastes = 'player';
+const taste = kept(tastes, { volume: 1, muted: false, captions: true });
+/** How often what plays is remembered, in ms of its own time. */
+const rememberEvery = 5000;
 
 class Player {
   source = $state('');
   time = $state(0);
   duration = $state(0);
   playing = $state(false);
-  captions = $state(true);
-  muted = $state(false);
+  /** Loaded from the playhead on, up to here, in ms. */
+  buffered = $state(0);
+  captions = $state(taste.captions);
+  muted = $state(taste.muted);
+  volume = $state(taste.volume);
   rate = $state(1);
   /** Moments still to be played, the running one first. */
   moments = $state.raw<Moment[]>([]);
@@ -25,16 +35,19 @@ class Player {
     this.#element = element;
     element.playbackRate = this.rate;
     element.muted = this.muted;
+    element.volume = this.volume;
     return () => {
       if (this.#element !== element) return;
+      this.remember();
       this.#element = undefined;
       this.playing = false;
-      this.time = this.duration = 0;
+      this.time = this.duration = this.buffered = 0;
     };
   }
 
   /** The element knows its length: whatever waited for it happens now. */
   loaded(): void {
+    this.duration = (this.#element?.duration ?? 0) * 1000;
     const p = this.#pending;
     if (p && p.source === this.source) this.#jump(p.seconds, p.play);
   }
@@ -51,6 +64,25 @@ class Player {
     e.currentTime = seconds;
     this.time = seconds * 1000;
     if (play) void e.play().catch(() => { /* the browser wants a click first */ });
+  }
+
+  /** A seek has ended. */
+  arrived(): void {
+    if (this.#element) this.time = this.#element.currentTime * 1000;
+    this.loadedMore();
+  }
+
+  loadedMore(): void {
+    const e = this.#element;
+    if (!e) return;
+    for (let i = 0; i < e.buffered.length; i++) {
+      if (e.buffered.start(i) <= e.currentTime + 0.1 && e.buffered.end(i) >= e.currentTime) this.buffered = e.buffered.end(i) * 1000;
+    }
+  }
+
+  /** Keeps the place, so that the source goes on from it another day. */
+  remember(): void {
+    if (this.duration > 0) watched.note(this.source, this.time, this.duration);
   }
 
   /** Plays a piece of evidence from its beginning. */
@@ -78,6 +110,7 @@ class Player {
   }
 
   ticked(ms: number): void {
+    if (Math.floor(ms / rememberEvery) !== Math.floor(this.time / rememberEvery)) this.remember();
     this.time = ms;
     const m = this.moments[0];
     if (!m || m.source !== this.source || ms < m.end) return;
@@ -110,11 +143,21 @@ class Player {
   setMuted(muted: boolean): void {
     this.muted = muted;
     if (this.#element) this.#element.muted = muted;
+    this.#keep();
   }
 
-  louder(by: number): void {
-    if (this.#element) this.#element.volume = Math.min(1, Math.max(0, this.#element.volume + by));
+  setVolume(volume: number): void {
+    this.volume = Math.min(1, Math.max(0, volume));
+    if (this.#element) this.#element.volume = this.volume;
+    this.setMuted(false);
   }
+
+  setCaptions(on: boolean): void {
+    this.captions = on;
+    this.#keep();
+  }
+
+  #keep(): void { keep(tastes, { volume: this.volume, muted: this.muted, captions: this.captions }); }
 
   get there(): boolean { return this.#element !== undefined; }
 }
