@@ -1,7 +1,8 @@
 // A chat endpoint in the OpenAI style that answers from the evidence it is
-// given. A question that says "slowly" gets half of its answer, and the rest
-// when the test lets it go. Pictures are described at once, those after the
-// first `describes` calls when the test lets them go.
+// given, and finds it enough for everything but bananas. A question that says
+// "slowly" gets half of its answer, and the rest when the test lets it go.
+// Pictures are described at once, those after the first `describes` calls when
+// the test lets them go.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
@@ -30,7 +31,8 @@ export class Model {
     const pictures = messages.flatMap((m) => (Array.isArray(m.content) ? m.content : [])).filter((p) => p.type === 'image_url').length;
     if (pictures && this.describes-- <= 0) await Promise.race([new Promise((go) => this.#held.push(go)), once(reply, 'close')]);
     if (reply.destroyed) return;
-    const answer = pictures && /JSON/.test(text) ? JSON.stringify(Array.from({ length: pictures }, (_, i) => `Slide ${i + 1} is shown.`)) : pictures ? 'A slide is shown.' : fromEvidence(text);
+    const judging = /"sufficient"/.test(text); // the critic's prompt, which holds the question too
+    const answer = judging ? JSON.stringify({ sufficient: !/bananas/.test(text), missing: [], follow_up: '' }) : pictures && /JSON/.test(text) ? JSON.stringify(Array.from({ length: pictures }, (_, i) => `Slide ${i + 1} is shown.`)) : pictures ? 'A slide is shown.' : fromEvidence(text);
     if (!stream) {
       reply.setHeader('Content-Type', 'application/json');
       reply.end(JSON.stringify({ id: 'x', object: 'chat.completion', model: 'scripted', choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: answer } }], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } }));
@@ -38,7 +40,7 @@ export class Model {
     }
     reply.setHeader('Content-Type', 'text/event-stream');
     const send = (delta, finish = null) => reply.write(`data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', model: 'scripted', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`);
-    const slowly = /slowly/.test(text);
+    const slowly = !judging && /slowly/.test(text);
     const words = answer.match(/\S+\s*/g);
     for (const [i, word] of words.entries()) {
       if (slowly && i === Math.floor(words.length / 2)) await Promise.race([new Promise((go) => this.#held.push(go)), once(reply, 'close')]);
