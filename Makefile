@@ -67,6 +67,13 @@ cover: setup
 e2e-short: setup-test build
 	go test -race -count=1 -tags e2e -timeout 20m ./e2e/...
 
+## eval: every benchmark task with its ablation, written into docs/results.md
+eval: build
+	@bench/eval.sh
+
+## bench: index and embedder beside their peers, written into docs/performance.md
+bench: build
+	@bench/run.sh
 
 clean:
 	rm -rf bin web/static/dist

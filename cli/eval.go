@@ -18,7 +18,7 @@ import (
 
 // evalCmd takes its data file from --data, which is the data folder elsewhere.
 type evalCmd struct {
-	Task   string `arg:"" help:"answers, meetings, moments, multihop, passages or tables; --data names its file."`
+	Task   string `arg:"" help:"answers, meetings, moments, multihop, passages or tables; --data names its file. page writes the reports of the folder --data into the page --out."`
 	Pool   string `help:"Passages of multihop, one JSON object a line." placeholder:"FILE"`
 	Out    string `help:"File the predictions are written to, one JSON object a line." placeholder:"PREDICTIONS"`
 	Ablate bool   `help:"Also measure every stage and baseline, printed to standard error."`
@@ -31,6 +31,13 @@ func (cmd evalCmd) Run(ctx context.Context, s *Settings, p Process) error {
 	if s.Data == defaultData() {
 		return fmt.Errorf("%w: eval reads the lines of a task: name their file with --data", errUsage)
 	}
+	if cmd.Task == "page" {
+		reports, err := eval.ReadReports(s.Data)
+		if err != nil {
+			return err
+		}
+		return eval.WritePage(cmd.Out, reports)
+	}
 	c, err := evalConfig(s, s.logger(p))
 	if err != nil {
 		return err
@@ -39,7 +46,7 @@ func (cmd evalCmd) Run(ctx context.Context, s *Settings, p Process) error {
 	if err != nil {
 		return err
 	}
-	rep.Embedder = c.Embedder
+	rep.Version = Version
 	if cmd.Report != "" {
 		data, err := json.MarshalIndent(rep, "", " ")
 		if err != nil {

@@ -17,6 +17,9 @@ type Step struct {
 	Change  map[string]Difference `json:"change,omitempty"`
 }
 
+// fullPipeline names the product as it is in comparisons.
+const fullPipeline = "all stages"
+
 // Switches of the flat ranking: no walk, no refinement, no limit by utility.
 var flat = retrieve.Switches{Walk: true, Refine: true, Keff: true}
 
@@ -31,22 +34,23 @@ func stages() []stage {
 	refine := walk
 	refine.Refine = false
 	return []stage{
-		{name: "BM25", off: flat, blind: true},
-		{name: "vectors", off: vectors},
-		{name: "fused", off: flat},
-		{name: "navigator", off: walk},
-		{name: "refiner", off: refine},
-		{name: "controller", off: retrieve.Switches{}},
+		{"BM25", condition{flat, true}, nil},
+		{"vectors", condition{off: vectors}, nil},
+		{"fused", condition{off: flat}, nil},
+		{"navigator", condition{off: walk}, nil},
+		{"refiner", condition{off: refine}, nil},
+		{"controller", condition{}, nil},
 	}
 }
 
 // baselines cut the flat ranking in the ways the field does.
 func baselines(full []int) []stage {
+	at := condition{off: flat}
 	return []stage{
-		{name: "fixed top-5", off: flat, keep: topK(5)},
-		{name: "fixed top-10", off: flat, keep: topK(10)},
-		{name: "largest drop", off: flat, keep: largestDrop},
-		{name: "flat top-k at equal words", off: flat, keep: equalTokens(full)},
+		{"fixed top-5", at, topK(5)},
+		{"fixed top-10", at, topK(10)},
+		{"largest drop", at, largestDrop},
+		{"flat top-k at equal words", at, equalTokens(full)},
 	}
 }
 
@@ -104,7 +108,7 @@ func (r *runner) ablate(ctx context.Context, full *outcome) ([]Step, error) {
 			return nil, err
 		}
 		step := r.step(s.name, o)
-		step.Against, step.Change = "all stages", r.changes(full, o)
+		step.Against, step.Change = fullPipeline, r.changes(full, o)
 		steps = append(steps, step)
 	}
 	return steps, nil

@@ -79,7 +79,7 @@ func runAnswers(ctx context.Context, c Config, f Files) (Report, error) {
 			return Report{}, err
 		}
 	}
-	return Report{Task: "answers", Metrics: a.metrics(), Curve: curves(a.rows)}, nil
+	return Report{Metrics: a.metrics(), Curve: curves(a.rows)}, nil
 }
 
 func (a *answers) ask(ctx context.Context, answer Answer) error {

@@ -48,9 +48,12 @@ var tasks = map[string]task{
 // Report is what one run measured.
 type Report struct {
 	Task     string             `json:"task"`
+	Data     string             `json:"data"`
+	Pool     string             `json:"pool,omitempty"`
 	Embedder string             `json:"embedder"` // name of the vectors
+	Version  string             `json:"version"`  // of the product, filled by the caller
 	Metrics  Metrics            `json:"metrics"`
-	Stats    map[string]Stats   `json:"stats"`
+	Stats    map[string]Stats   `json:"stats,omitempty"` // by kind of question
 	Ablation []Step             `json:"ablation,omitempty"`
 	Curve    map[string][]Point `json:"curve,omitempty"` // answers: refusal by series
 }
@@ -61,6 +64,12 @@ func Tasks() []string { return slices.Sorted(maps.Keys(tasks)) }
 // Run runs a task, writes its predictions and measures them. With ablate it
 // runs the task once more for every stage and baseline.
 func Run(ctx context.Context, c Config, name string, f Files, ablate bool) (Report, error) {
+	rep, err := run(ctx, c, name, f, ablate)
+	rep.Task, rep.Data, rep.Pool, rep.Embedder = name, f.Data, f.Pool, c.Embedder
+	return rep, err
+}
+
+func run(ctx context.Context, c Config, name string, f Files, ablate bool) (Report, error) {
 	if name == "answers" {
 		return runAnswers(ctx, c, f)
 	}
@@ -86,7 +95,7 @@ func Run(ctx context.Context, c Config, name string, f Files, ablate bool) (Repo
 			return Report{}, err
 		}
 	}
-	rep := Report{Task: name, Metrics: all.metrics(), Stats: all.session.stats.means()}
+	rep := Report{Metrics: all.metrics(), Stats: all.session.stats.means()}
 	if ablate {
 		rep.Ablation, err = r.ablate(ctx, all)
 	}
@@ -99,14 +108,20 @@ type runner struct {
 	job    job
 	lib    *library
 	config Config
+	known  map[condition][]retrieve.Result // what the engine found under each condition
 }
 
-// stage is one condition.
-type stage struct {
-	name  string
+// condition is what makes the engine find other things.
+type condition struct {
 	off   retrieve.Switches
-	keep  keep
 	blind bool // no vectors at all
+}
+
+// stage is a condition with what is kept of the evidence under it.
+type stage struct {
+	name string
+	condition
+	keep keep
 }
 
 // outcome is what a task gave under one condition.
@@ -122,20 +137,38 @@ func (o *outcome) metrics() Metrics {
 	return m
 }
 
+// run asks all questions; under a condition that was there before the engine
+// need not be asked again.
 func (r *runner) run(ctx context.Context, s stage) (*outcome, error) {
+	s.off.Keff = s.off.Keff || r.task.fill
+	o := &outcome{session: &session{lib: r.lib, keep: s.keep, known: r.known[s.condition]}}
+	if o.session.known == nil {
+		engine, err := r.open(ctx, s.condition)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = engine.Close() }() // it is in memory
+		o.session.engine = engine
+	}
+	var err error
+	if o.lines, o.tally, err = r.job.ask(ctx, o.session); err != nil {
+		return nil, err
+	}
+	if o.session.known == nil {
+		if r.known == nil {
+			r.known = map[condition][]retrieve.Result{}
+		}
+		r.known[s.condition] = o.session.all
+	}
+	return o, nil
+}
+
+func (r *runner) open(ctx context.Context, s condition) (*retrieve.Engine, error) {
 	c := r.config
 	if s.blind {
 		c.Embed, c.Embedder = blind(c.Dim), "none"
 	}
-	s.off.Keff = s.off.Keff || r.task.fill
-	engine, err := r.lib.open(ctx, c, s.off)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = engine.Close() }() // it is in memory
-	o := &outcome{session: &session{lib: r.lib, engine: engine, keep: s.keep}}
-	o.lines, o.tally, err = r.job.ask(ctx, o.session)
-	return o, err
+	return r.lib.open(ctx, c, s.off)
 }
 
 // blind embeds everything as the zero vector, so that words alone decide.
