@@ -16,7 +16,7 @@ run: build
 ## build: bin/reeltree with the page embedded
 build: setup page
 	@echo 'building bin/reeltree'
-	@go build $(GOFLAGS_BUILD) -o bin/reeltree .
+	@GOEXPERIMENT=$(if $(filter amd64,$(shell go env GOARCH)),simd) go build $(GOFLAGS_BUILD) -o bin/reeltree .
 
 page: web/static/dist/index.html
 

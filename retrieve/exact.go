@@ -14,10 +14,8 @@ import (
 // can break.
 type Exact struct {
 	dim     int
-	words   int // per row
 	mu      sync.RWMutex
-	codes   []uint64 // rows of words
-	marks   []mark   // one per row, apart from it: the scan reads nothing else
+	codes   codes
 	rows    []exactRow
 	free    []int32
 	at      map[string]int32 // tenant NUL node -> row
@@ -31,12 +29,6 @@ type exactRow struct {
 	vector []float32
 }
 
-// mark is what turns the product of two codes into one of vectors.
-type mark struct {
-	sum   int32
-	scale float32
-}
-
 // exactSource is what the rows of a source have in common.
 type exactSource struct {
 	entry Entry // without node and vector
@@ -47,7 +39,7 @@ var _ Index = (*Exact)(nil)
 
 // NewExact is an empty index for vectors of one dimension.
 func NewExact(dim int) *Exact {
-	return &Exact{dim: dim, words: packedWords(dim), at: map[string]int32{}, tenants: map[string]map[string]*exactSource{}}
+	return &Exact{dim: dim, codes: codes{size: codeSize(dim)}, at: map[string]int32{}, tenants: map[string]map[string]*exactSource{}}
 }
 
 // Add implements Index. Entries without a vector are left out.
@@ -55,37 +47,28 @@ func (x *Exact) Add(_ context.Context, entries []Entry) error {
 	if err := checkEntries(entries, x.dim); err != nil {
 		return err
 	}
-	codes := make([]packed, len(entries)) // outside the lock: readers need not wait
-	for i := range entries {
-		if entries[i].Vector != nil {
-			codes[i] = pack(entries[i].Vector, make([]uint64, x.words))
-		}
-	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i := range entries {
 		if entries[i].Vector != nil {
-			x.put(&entries[i], codes[i])
+			x.put(&entries[i])
 		}
 	}
 	return nil
 }
 
-func (x *Exact) put(e *Entry, code packed) {
+func (x *Exact) put(e *Entry) {
 	x.delete(e.Tenant, e.Node)
 	row := int32(len(x.rows))
 	if n := len(x.free); n > 0 {
 		row, x.free = x.free[n-1], x.free[:n-1]
 	} else {
 		x.rows = append(x.rows, exactRow{})
-		x.marks = append(x.marks, mark{})
-		x.codes = append(x.codes, code.words...)
 	}
-	copy(x.codes[int(row)*x.words:], code.words)
+	x.codes.set(row, e.Vector)
 	s := x.source(e)
 	s.rows = append(s.rows, row)
 	x.rows[row] = exactRow{node: e.Node, source: s, span: e.Span, vector: e.Vector}
-	x.marks[row] = mark{code.sum, code.scale}
 	x.at[indexKey(e.Tenant, e.Node)] = row
 }
 
@@ -156,7 +139,7 @@ func (x *Exact) Search(ctx context.Context, p Probe, k int, s Scope) ([]Hit, err
 	if err := checkVector(p.Vector, x.dim); err != nil || k <= 0 {
 		return nil, err
 	}
-	q := packQuery(p.Vector)
+	q := newCodedQuery(p.Vector)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	best := topRows{most: overscan*k + 16, rows: x.rows}
@@ -164,12 +147,11 @@ func (x *Exact) Search(ctx context.Context, p Probe, k int, s Scope) ([]Hit, err
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		for _, row := range src.rows {
-			if s.Span == nil || inSpan(x.rows[row].span, s.Span) {
-				m := x.marks[row]
-				best.offer(row, q.dot(x.codes[int(row)*x.words:int(row+1)*x.words], m.sum, m.scale))
-			}
+		rows := src.rows
+		if s.Span != nil {
+			rows = slices.DeleteFunc(slices.Clone(rows), func(r int32) bool { return !inSpan(x.rows[r].span, s.Span) })
 		}
+		best.scan(&x.codes, q, rows)
 	}
 	hits := make([]Hit, 0, len(best.heap))
 	for _, b := range best.heap {

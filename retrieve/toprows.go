@@ -1,5 +1,7 @@
 package retrieve
 
+import "slices"
+
 // rowScore is one row of a scan with its rounded score.
 type rowScore struct {
 	row   int32
@@ -12,6 +14,19 @@ type topRows struct {
 	most int
 	rows []exactRow
 	heap []rowScore
+}
+
+// scan offers rows with their rounded scores.
+func (t *topRows) scan(c *codes, q *codedQuery, rows []int32) {
+	var scores [256]float32
+	for part := range slices.Chunk(rows, len(scores)) {
+		c.scores(q, part, scores[:])
+		for i, r := range part {
+			if len(t.heap) < t.most || scores[i] >= t.heap[0].score {
+				t.offer(r, scores[i])
+			}
+		}
+	}
 }
 
 func (t *topRows) offer(row int32, score float32) {

@@ -1,0 +1,125 @@
+package retrieve
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// Vectors are compared as 7-bit numbers, one a byte, around codeMid. So the sum
+// of two products of a code and a signed 7-bit number fits 16 bits with room for
+// another, which is what the vector instructions add up first; and in plain Go
+// four of them fit the lanes of one 64-bit multiplication.
+const (
+	codeMid   = 64 // stands for 0
+	codeMax   = 63 // largest number on either side of it
+	codeBlock = 64 // codes are padded to a multiple of as many bytes, the widest register
+)
+
+// codeSize is the number of bytes of the code of a vector.
+func codeSize(dim int) int { return (dim + codeBlock - 1) / codeBlock * codeBlock }
+
+// encode rounds v into code, which has codeSize(len(v)) bytes. About
+// (code - codeMid) * scale is the vector; padding stands for 0.
+func encode(v []float32, code []byte) (scale float32) {
+	var peak float32
+	for _, x := range v {
+		peak = max(peak, float32(math.Abs(float64(x))))
+	}
+	for i := range code {
+		code[i] = codeMid
+		if i < len(v) && peak > 0 {
+			code[i] = byte(codeMid + int(math.RoundToEven(float64(v[i]/peak*codeMax))))
+		}
+	}
+	return peak / codeMax
+}
+
+// codedQuery is a question laid out for comparing it with codes.
+type codedQuery struct {
+	signed    []int8   // its numbers around 0, padded like a code
+	even, odd []uint64 // the same around codeMid as reversed lanes, for plain Go
+	sum       int32    // of signed
+	scale     float32
+}
+
+const lanes = 0x00ff00ff00ff00ff
+
+func newCodedQuery(v []float32) *codedQuery {
+	code := make([]byte, codeSize(len(v)))
+	q := &codedQuery{scale: encode(v, code), signed: make([]int8, len(code))}
+	for i, c := range code {
+		q.signed[i] = int8(int(c) - codeMid)
+		q.sum += int32(q.signed[i])
+	}
+	for ; len(code) > 0; code = code[8:] {
+		w := binary.LittleEndian.Uint64(code)
+		q.even, q.odd = append(q.even, reverseLanes(w&lanes)), append(q.odd, reverseLanes(w>>8&lanes))
+	}
+	return q
+}
+
+func reverseLanes(x uint64) uint64 {
+	return x<<48 | x>>16&0xffff<<32 | x>>32&0xffff<<16 | x>>48
+}
+
+// codes is a growing list of codes of one size, with the scale of each.
+type codes struct {
+	size   int
+	bytes  []byte
+	scales []float32
+	sums   []int32 // of the bytes of each code, which only plain Go needs
+}
+
+// set writes the code of v as row, which may be one longer than the list.
+func (c *codes) set(row int32, v []float32) {
+	if int(row) == len(c.scales) {
+		c.bytes = append(c.bytes, make([]byte, c.size)...)
+		c.scales, c.sums = append(c.scales, 0), append(c.sums, 0)
+	}
+	code := c.row(row)
+	c.scales[row] = encode(v, code)
+	c.sums[row] = 0
+	for _, b := range code {
+		c.sums[row] += int32(b)
+	}
+}
+
+func (c *codes) row(row int32) []byte {
+	return c.bytes[int(row)*c.size:][:c.size:c.size]
+}
+
+// scores sets out[i] to about the inner product of the question and rows[i].
+func (c *codes) scores(q *codedQuery, rows []int32, out []float32) {
+	fastest(q, c, rows, out)
+	for i, r := range rows {
+		out[i] *= q.scale * c.scales[r]
+	}
+}
+
+// fastest sets out[i] to the inner product of the question's numbers and those
+// of rows[i]: a whole number, the same from each implementation.
+var fastest = fastestHere()
+
+// products is one implementation of fastest.
+type products func(q *codedQuery, c *codes, rows []int32, out []float32)
+
+// plain multiplies four numbers of either side at once: lanes of 16 bits, one
+// side in reverse order, leave their inner product in the top lane of the
+// product, and 4 x 127 x 127 just fits it.
+func plain(q *codedQuery, c *codes, rows []int32, out []float32) {
+	for k, r := range rows {
+		code := c.row(r)
+		even, odd := q.even[:len(code)/8], q.odd[:len(code)/8]
+		var s0, s1, s2, s3 uint64
+		for i := 0; i+2 <= len(even) && len(code) >= 16; i += 2 {
+			v, w := binary.LittleEndian.Uint64(code), binary.LittleEndian.Uint64(code[8:])
+			code = code[16:]
+			s0 += (v & lanes * even[i]) >> 48
+			s1 += (v >> 8 & lanes * odd[i]) >> 48
+			s2 += (w & lanes * even[i+1]) >> 48
+			s3 += (w >> 8 & lanes * odd[i+1]) >> 48
+		}
+		// Σ (q+m)(r+m) = Σ q r + m Σ (r+m) + m Σ q
+		out[k] = float32(int32(s0+s1+s2+s3) - codeMid*(c.sums[r]+q.sum))
+	}
+}
