@@ -5,17 +5,20 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { after, before, describe, it } from 'node:test';
 import { ask, finished, launch, loaded, withPage } from './browser.mjs';
+import { Model } from './model.mjs';
 import { Service, talk } from './service.mjs';
 
-let browser, service, source, axe;
+let browser, model, service, source, axe;
 before(async () => {
   axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  [browser, service] = await Promise.all([launch(), Service.start()]);
+  [browser, model] = await Promise.all([launch(), Model.start()]);
+  service = await Service.start(['--llm-url', model.url, '--llm-model', 'scripted']);
   source = (await service.ingest(talk)).source;
 });
 after(async () => {
   await browser?.close();
   await service?.stop();
+  await model?.stop();
 });
 
 const sizes = { wide: { viewport: { width: 1440, height: 900 } }, phone: { viewport: { width: 360, height: 780 }, hasTouch: true, isMobile: true } };

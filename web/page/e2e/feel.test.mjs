@@ -5,16 +5,19 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ask, finished, launch, loaded, withPage } from './browser.mjs';
+import { Model } from './model.mjs';
 import { Service, talk } from './service.mjs';
 
-let browser, service, source;
+let browser, model, service, source;
 before(async () => {
-  [browser, service] = await Promise.all([launch(), Service.start()]);
+  [browser, model] = await Promise.all([launch(), Model.start()]);
+  service = await Service.start(['--llm-url', model.url, '--llm-model', 'scripted']);
   source = (await service.ingest('--collection', 'Lights', talk)).source;
 });
 after(async () => {
   await browser?.close();
   await service?.stop();
+  await model?.stop();
 });
 
 const on = (path, options, run) => withPage(browser, `${service.url}/${path}`, options, run);

@@ -24,15 +24,6 @@ const watching = (options, run) => on(`#/s/${source}`, options, async (page, ope
 });
 const halfWay = (page) => page.waitForFunction(() => (document.querySelector('[data-answer-text]')?.textContent.length ?? 0) > 30);
 
-/** Everything the service has recorded of the newest answer. */
-async function recorded(question) {
-  const { answers } = await (await fetch(`${service.url}/v1/answers?source=${source}`)).json();
-  const { stream } = answers.filter((a) => a.question === question).at(-1);
-  const sse = await (await fetch(`${service.url}/v1/answers/${stream}`)).text();
-  const events = [...sse.matchAll(/^data: (.*)$/gm)].map((m) => JSON.parse(m[1]));
-  return { text: events.filter((e) => e.type === 'token').map((e) => e.text).join(''), done: events.at(-1) };
-}
-
 describe('watching', () => {
   it('goes from the library to the source, asks, and every time chip moves the player there', () => on('', {}, async (page) => {
     await page.click(`[data-source="${source}"] a`);
@@ -125,7 +116,7 @@ describe('streams', () => {
     model.release();
     await finished(page);
     const shown = await answerText(page);
-    const { text, done } = await recorded(question);
+    const { text, done } = await service.recorded(question);
     assert.ok(shown.length > before.length);
     assert.equal(shown, text);
     assert.equal(createHash('sha256').update(shown).digest('hex'), done.text_sha256);
@@ -149,7 +140,7 @@ describe('streams', () => {
     await context.setOffline(false);
     await finished(page);
     await page.waitForSelector('.banner:not(.on)', { state: 'attached' });
-    assert.equal(await answerText(page), (await recorded(question)).text);
+    assert.equal(await answerText(page), (await service.recorded(question)).text);
   }));
 
   it('stop stops', () => watching({}, async (page) => {
@@ -168,7 +159,7 @@ describe('streams', () => {
     await service.restart('SIGKILL');
     const let_go = setInterval(() => model.release(), 50); // the new run holds at its own middle
     await finished(page).finally(() => clearInterval(let_go));
-    assert.equal(await answerText(page), (await recorded(question)).text);
+    assert.equal(await answerText(page), (await service.recorded(question)).text);
   }));
 });
 

@@ -55,6 +55,15 @@ export class Service {
     return JSON.parse(out.trim().split('\n').at(-1));
   }
 
+  /** What the service has recorded of the newest answer to a question. */
+  async recorded(question) {
+    const { answers } = await (await fetch(`${this.url}/v1/answers`)).json();
+    const { stream } = answers.filter((a) => a.question === question).at(-1);
+    const sse = await (await fetch(`${this.url}/v1/answers/${stream}`)).text();
+    const events = [...sse.matchAll(/^data: (.*)$/gm)].map((m) => JSON.parse(m[1]));
+    return { text: events.filter((e) => e.type === 'token').map((e) => e.text).join(''), done: events.at(-1) };
+  }
+
   async kill(signal = 'SIGTERM') {
     const child = this.#process;
     if (child.exitCode !== null || child.signalCode !== null) return;
