@@ -46,14 +46,6 @@ func oddRows(t *testing.T) []oddRow {
 	return rows
 }
 
-// notYet names rows whose outcome is not reached yet, with the reason.
-var notYet = map[string]string{
-	"notext.pdf": unreadKind, "good.xlsx": unreadKind, "farcell.xlsx": unreadKind, "wide.csv": unreadKind,
-	"deep.html": unreadKind, "script.html": unreadKind, "latin1.html": unreadKind,
-}
-
-const unreadKind = "documents of this kind are refused with a sentence"
-
 // TestOddCorpus ingests every odd and hostile file in one command into one
 // running service and compares the outcome of each with the index.
 func TestOddCorpus(t *testing.T) {
@@ -70,14 +62,7 @@ func TestOddCorpus(t *testing.T) {
 		t.Fatalf("exit %d, %d lines for %d files", code, len(got), len(rows))
 	}
 	for i, r := range rows {
-		if _, known := notYet[r.file]; known && r.problem(got[i]) == "" {
-			t.Errorf("%s is reached now: take it off the list", r.file)
-		}
 		if problem := r.problem(got[i]); problem != "" {
-			if reason, known := notYet[r.file]; known {
-				t.Logf("not reached yet: %s: %s (%s)", r.file, problem, reason)
-				continue
-			}
 			t.Errorf("%s (%s): %s\n\tgot %+v", r.file, r.note, problem, got[i])
 		}
 	}

@@ -2,14 +2,17 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"os"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/reeltree/reeltree/tree"
@@ -18,16 +21,24 @@ import (
 // MaxDocumentBytes is the longest text that is read: about ten thousand pages.
 const MaxDocumentBytes = 32 << 20
 
-// The formats of documents that are read here.
+// The formats of documents. Texts are read here; the others by parsers that
+// run in the media worker, like everything that unpacks or decodes.
 const (
 	formatSubtitles = "subtitles"
 	formatMarkdown  = "markdown"
 	formatText      = "text"
+	formatHTML      = "html"
+	formatTable     = "table"
+	formatPDF       = "pdf"
+	formatPacked    = "packed" // XLSX, DOCX, PPTX, EPUB
 )
+
+// inWorker reports whether a format is read in the media worker.
+func inWorker(format string) bool { return readers[format] != nil }
 
 // documentFormat tells documents from media, "". The content decides where it
 // is sure, the extension of the name where it is not.
-func documentFormat(name string, file io.ReaderAt) (string, error) {
+func documentFormat(name, mime string, file io.ReaderAt) (string, error) {
 	head := make([]byte, 1<<16)
 	n, err := file.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -42,21 +53,31 @@ func documentFormat(name string, file io.ReaderAt) (string, error) {
 		return formatSubtitles, nil
 	case ext == "md" || ext == "markdown":
 		return formatMarkdown, nil
+	case bytes.Contains(head[:min(n, 1024)], []byte("%PDF-")):
+		return formatPDF, nil
+	case byExtension[ext] == formatPacked && !bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		return "", refuseSource("%s is not what its name says: the archive of such a document is missing; save it again in its own program and hand that over.", quoteName(name))
+	case byExtension[ext] != "":
+		return byExtension[ext], nil
 	case ext == "txt" || ext == "text" || ext == "":
-		return plainFormat(head, ext), nil
+		return plainFormat(head, ext, mime), nil
 	}
 	if kind := unread[ext]; kind != "" {
-		return "", refuseSource("%s is %s, which this version does not read yet; export it as text or Markdown and hand that over.", quoteName(name), kind)
+		return "", refuseSource("%s is %s, which is not read here; save it as PDF, DOCX, XLSX or PPTX and hand that over.", quoteName(name), kind)
 	}
 	return "", nil
 }
 
+// byExtension are the formats whose content does not say what it is.
+var byExtension = map[string]string{
+	"pdf": formatPDF, "html": formatHTML, "htm": formatHTML, "xhtml": formatHTML, "csv": formatTable, "tsv": formatTable,
+	"xlsx": formatPacked, "xlsm": formatPacked, "docx": formatPacked, "pptx": formatPacked, "epub": formatPacked,
+}
+
 // unread are documents that are known, but not read.
 var unread = map[string]string{
-	"pdf": "a PDF document", "html": "an HTML page", "htm": "an HTML page", "xhtml": "an HTML page",
-	"csv": "a table", "tsv": "a table", "xlsx": "a spreadsheet", "xls": "a spreadsheet", "ods": "a spreadsheet",
-	"docx": "a text document of an office suite", "doc": "a text document of an office suite", "odt": "a text document of an office suite",
-	"rtf": "a text document of an office suite", "pptx": "a presentation", "ppt": "a presentation", "epub": "an e-book",
+	"xls": "an old spreadsheet", "ods": "a spreadsheet", "doc": "an old text document", "odt": "a text document",
+	"rtf": "a text document", "ppt": "an old presentation", "odp": "a presentation",
 }
 
 // mediaMagic reports whether content begins as media files do, whatever its name.
@@ -68,7 +89,15 @@ func mediaMagic(head []byte) bool {
 }
 
 // plainFormat decides what a text without a telling name is.
-func plainFormat(head []byte, ext string) string {
+func plainFormat(head []byte, ext, mime string) string {
+	switch media, _, _ := strings.Cut(mime, ";"); media { // of a download
+	case "text/html", "application/xhtml+xml":
+		return formatHTML
+	case "text/csv", "text/tab-separated-values":
+		return formatTable
+	case "text/markdown":
+		return formatMarkdown
+	}
 	text, _, guessed := decodeText(head)
 	start := strings.TrimSpace(text[:min(len(text), 300)])
 	if f := subtitleFormat(strings.ToValidUTF8(start, "")); f != "" {
@@ -82,30 +111,72 @@ func plainFormat(head []byte, ext string) string {
 	return formatText
 }
 
-// planDocument plans a stand-alone subtitle file or a text.
-func planDocument(src tree.Source, format string, file *os.File, s Settings) (*jobPlan, error) {
-	data, err := readDocument(nameOf(src), file)
-	if err != nil {
-		return nil, err
-	}
+// planDocument plans a stand-alone subtitle file or a document.
+func (w *Worker) planDocument(ctx context.Context, src tree.Source, format string, file *os.File) (*jobPlan, error) {
 	p := &jobPlan{Kind: tree.KindDocument, Document: format, Format: format, Source: src}
 	p.Source.Kind = tree.KindDocument
 	if format == formatSubtitles {
-		return p, p.planSubtitles(data, s)
+		data, err := readDocument(nameOf(src), file)
+		if err != nil {
+			return nil, err
+		}
+		return p, p.planSubtitles(data, w.Settings)
 	}
-	d := parseDocument(format, data)
+	d, err := w.readText(ctx, nameOf(src), format, file)
+	if err != nil {
+		return nil, err
+	}
 	if len(d.atoms) == 0 {
 		return nil, refuseSource("%s holds no text, so there is nothing to read in it; check that it was saved completely.", quoteName(nameOf(src)))
 	}
-	if d.guessed != "" {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("The encoding of the text was guessed as %s; save it as UTF-8 if letters look wrong.", d.guessed))
+	if d.facts.Encoding != "" {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("The encoding of the text was guessed as %s; save it as UTF-8 if letters look wrong.", d.facts.Encoding))
 	}
+	p.Warnings, p.Partial = append(p.Warnings, d.facts.Warnings...), d.facts.Partial
 	titled(&p.Source, d.title)
-	p.Source.Length, p.Source.MIME = d.length, "text/plain; charset=utf-8"
-	for _, m := range d.materials(p.Source) {
+	p.Source.Language = cmp.Or(p.Source.Language, d.facts.Language)
+	p.Source.Length, p.Source.MIME = d.length, documentMIME(format, nameOf(src))
+	all := d.materials(p.Source)
+	for _, m := range all {
 		p.Stretches = append(p.Stretches, Stretch{Span: m.Span, Title: m.Title})
 	}
+	w.texts.keep(textKey(p), all)
 	return p, nil
+}
+
+// readText reads a document: here, or in the media worker.
+func (w *Worker) readText(ctx context.Context, name, format string, file *os.File) (*document, error) {
+	if !inWorker(format) {
+		data, err := readDocument(name, file)
+		if err != nil {
+			return nil, err
+		}
+		return parseDocument(format, data), nil
+	}
+	d := &document{}
+	var err error
+	d.facts, err = w.Media.Document(ctx, file, format, func(b Block) error {
+		d.blocks = append(d.blocks, b)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.cutAtoms()
+	d.title = cmp.Or(d.facts.Title, d.title)
+	return d, nil
+}
+
+// documentMIME is the media type a document is served with: always one that no
+// browser runs anything of.
+func documentMIME(format, name string) string {
+	switch format {
+	case formatPDF:
+		return "application/pdf"
+	case formatPacked:
+		return cmp.Or(mime.TypeByExtension(strings.ToLower(path.Ext(name))), "application/zip")
+	}
+	return "text/plain; charset=utf-8"
 }
 
 // planSubtitles plans a subtitle file that stands alone: a document with media spans.
@@ -138,20 +209,68 @@ func readDocument(name string, file *os.File) ([]byte, error) {
 	return data, nil
 }
 
-// documentMaterial is one stretch of a text; parsing again costs less than
-// storing everything.
+// documentMaterial is one stretch of a text. Reading the document again costs
+// less than storing it cut, and while its job runs it is kept at hand.
 func (w *Worker) documentMaterial(ctx context.Context, p *jobPlan, index int) (m tree.Material, err error) {
-	err = w.content(ctx, p.Source, func(file *os.File) error {
-		data, err := readDocument(nameOf(p.Source), file)
-		if err != nil {
+	all, err := w.texts.get(textKey(p), func() ([]tree.Material, error) {
+		var all []tree.Material
+		err := w.content(ctx, p.Source, func(file *os.File) error {
+			d, err := w.readText(ctx, nameOf(p.Source), p.Document, file)
+			if err == nil {
+				all = d.materials(p.Source)
+			}
 			return err
-		}
-		all := parseDocument(p.Document, data).materials(p.Source)
-		if index >= len(all) {
-			return fmt.Errorf("the text has %d stretches, the plan more", len(all))
-		}
-		m = all[index]
-		return nil
+		})
+		return all, err
 	})
-	return m, err
+	if err != nil {
+		return m, err
+	}
+	if index >= len(all) {
+		return m, fmt.Errorf("the text has %d stretches, the plan more", len(all))
+	}
+	m = all[index]
+	m.Source = p.Source
+	return m, nil
+}
+
+// textKey names a document as it was read.
+func textKey(p *jobPlan) string {
+	return strings.Join([]string{p.Source.Tenant, p.Source.ID, p.Document}, "\x00")
+}
+
+// texts keeps the document that was read last, cut into stretches.
+type texts struct {
+	mu  sync.Mutex
+	key string
+	all []tree.Material
+}
+
+func (t *texts) keep(key string, all []tree.Material) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.key, t.all = key, all
+}
+
+// get gives what is kept under key, else what read reads; one at a time.
+func (t *texts) get(key string, read func() ([]tree.Material, error)) ([]tree.Material, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.key == key && t.all != nil {
+		return t.all, nil
+	}
+	all, err := read()
+	if err == nil {
+		t.key, t.all = key, all
+	}
+	return all, err
+}
+
+// forget drops a document whose job has ended.
+func (t *texts) forget(key string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.key == key {
+		t.key, t.all = "", nil
+	}
 }

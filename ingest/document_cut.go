@@ -16,7 +16,8 @@ const (
 	partRunes    = 1500
 	textL2Words  = 200
 	textL1Words  = 2000
-	maxSections  = 100 // more top headings than this are grouped by length
+	maxSections  = 100     // more top headings than this are grouped by length
+	textAllWords = 200_000 // a text longer than a long book is cut into longer pieces
 )
 
 // splitPassage cuts a long paragraph at ends of sentences, else between words,
@@ -95,7 +96,7 @@ func (d *document) axis() *axis {
 func (a *axis) opened(i int) int {
 	level := 6
 	for b := a.d.atoms[i-1].block + 1; b <= a.d.atoms[i].block; b++ {
-		if l := a.d.blocks[b].level; l > 0 {
+		if l := a.d.blocks[b].Level; l > 0 {
 			level = min(level, l)
 		}
 	}
@@ -118,23 +119,25 @@ func (a *axis) sections() []int64 {
 func (d *document) materials(src tree.Source) []tree.Material {
 	a := d.axis()
 	top := a.sections()
-	l1 := cutting{target: textL1Words, min: textL1Words * 2 / 5, max: textL1Words * 3 / 2, length: 1, usual: 0.5}
+	scale := max(1, a.at[len(d.atoms)]/textAllWords)
+	l1Words, l2Words := scale*textL1Words, scale*textL2Words
+	l1 := cutting{target: l1Words, min: l1Words * 2 / 5, max: l1Words * 3 / 2, length: 1, usual: 0.5}
 	if top != nil {
-		l1 = cutting{target: textL1Words, min: 30, max: 2 * textL1Words, length: 0.1, crossing: 2, marks: top}
+		l1 = cutting{target: l1Words, min: 30, max: 2 * l1Words, length: 0.1, crossing: 2, marks: top}
 	}
 	var headings []int64
 	for _, m := range a.marks {
 		headings = append(headings, m...)
 	}
 	slices.Sort(headings)
-	l2 := cutting{target: textL2Words, min: 20, max: 2 * textL2Words, length: 0.3, crossing: 0.8, usual: 0.5, marks: headings}
+	l2 := cutting{target: l2Words, min: 20, max: 2 * l2Words, length: 0.3, crossing: 0.8, usual: 0.5, marks: headings}
 	var out []tree.Material
 	for _, part := range a.cut(0, len(d.atoms), l1) {
-		m := tree.Material{Source: src, Index: len(out), Span: d.span(part[0]), Title: d.titles(part[0], part[1])}
+		m := tree.Material{Source: src, Index: len(out), Span: d.place(part[0], part[1]), Title: d.titles(part[0], part[1])}
 		for _, c := range a.cut(part[0], part[1], l2) {
-			clip := tree.Clip{Span: d.span(c[0]), Title: d.titles(c[0], c[1])}
-			for _, x := range d.atoms[c[0]:c[1]] {
-				clip.Leaves = append(clip.Leaves, d.leaf(x))
+			clip := tree.Clip{Span: d.place(c[0], c[1]), Title: d.titles(c[0], c[1])}
+			for i := c[0]; i < c[1]; i++ {
+				clip.Leaves = append(clip.Leaves, d.leaf(i))
 			}
 			m.Clips = append(m.Clips, clip)
 		}
@@ -155,18 +158,31 @@ func (a *axis) cut(from, to int, c cutting) [][2]int {
 	return append(out, [2]int{first, to})
 }
 
-// span is the place where atom i begins: a node that holds several paragraphs
-// is named by its first.
-func (d *document) span(i int) tree.Span {
-	x := d.atoms[i]
-	return tree.Span{Unit: tree.UnitText, Paragraph: x.block + 1, StartChar: x.start, EndChar: x.end}
+// place is where atoms [from, to) stand: rows of one table as a whole; of
+// paragraphs the first, which names the node.
+func (d *document) place(from, to int) tree.Span {
+	first, last := d.atoms[from], d.atoms[to-1]
+	if first.rows == nil {
+		return tree.Span{
+			Unit: tree.UnitText, Page: d.blocks[first.block].Page, Paragraph: first.block + 1, StartChar: first.start, EndChar: first.end,
+		}
+	}
+	span := first.rows.span()
+	if last.rows != nil && last.rows.table == span.Table {
+		span.RowEnd = last.rows.end
+	}
+	return span
 }
 
-func (d *document) leaf(x atom) tree.Leaf {
-	l := tree.Leaf{Span: tree.Span{Unit: tree.UnitText, Paragraph: x.block + 1, StartChar: x.start, EndChar: x.end}}
+func (d *document) leaf(i int) tree.Leaf {
+	x := d.atoms[i]
+	l := tree.Leaf{Span: d.place(i, i+1)}
+	if x.rows != nil {
+		l.Evidence.Header, l.Evidence.Rows = x.rows.header, x.rows.rows
+	}
 	l.Evidence.Passage = x.text
 	if x.heading >= 0 {
-		l.Evidence.Title = flatText(d.blocks[x.heading].text, 300)
+		l.Evidence.Title = flatText(d.blocks[x.heading].Text, 300)
 	}
 	return l
 }
@@ -180,7 +196,7 @@ func (d *document) titles(from, to int) string {
 			continue
 		}
 		if last = x.heading; len(out) < maxTitles {
-			out = append(out, flatText(d.blocks[x.heading].text, 120))
+			out = append(out, flatText(d.blocks[x.heading].Text, 120))
 		}
 	}
 	return strings.Join(out, "; ")

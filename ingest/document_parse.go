@@ -7,28 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-// block is a paragraph or a heading of a document.
-type block struct {
-	level int // 0: paragraph; 1 to 6: heading
-	text  string
-}
-
 // document is a text cut into atoms: paragraphs, or parts of long ones.
 type document struct {
-	title   string // its only top heading, else empty
-	length  int64  // code points of all paragraphs
-	guessed string // encoding, where it was guessed
-	atoms   []atom
-	blocks  []block
+	title  string // its only top heading, else empty
+	length int64  // code points of all paragraphs and cells
+	facts  DocumentFacts
+	atoms  []atom
+	blocks []Block
 }
 
-// atom is one L3 of a text.
+// atom is one L3 of a text: a piece of a paragraph, or rows of a table.
 type atom struct {
 	block      int // index of its block; the paragraph's number is one more
 	start, end int // code points inside the block
 	words      int
 	text       string
 	heading    int // index of the heading block it stands under, -1 without
+	rows       *tableRows
 }
 
 // parseDocument reads Markdown or plain text in any encoding. It never fails.
@@ -36,7 +31,7 @@ func parseDocument(format string, data []byte) *document {
 	text, enc, guessed := decodeText(data)
 	d := &document{}
 	if guessed {
-		d.guessed = enc
+		d.facts.Encoding = enc
 	}
 	if format == formatMarkdown {
 		d.blocks = markdownBlocks(text)
@@ -48,11 +43,11 @@ func parseDocument(format string, data []byte) *document {
 }
 
 // textBlocks are the paragraphs of plain text: what empty lines separate.
-func textBlocks(text string) []block {
-	var out []block
+func textBlocks(text string) []Block {
+	var out []Block
 	for part := range strings.SplitSeq(blankLines.ReplaceAllString(text, "\n\n"), "\n\n") {
 		if t := flatText(part, len(part)); t != "" {
-			out = append(out, block{text: t})
+			out = append(out, Block{Text: t})
 		}
 	}
 	return out
@@ -66,18 +61,24 @@ func (d *document) cutAtoms() {
 	heading := -1
 	tops := 0
 	for i, b := range d.blocks {
-		d.length += int64(utf8.RuneCountInString(b.text))
-		if b.level > 0 {
+		d.length += int64(utf8.RuneCountInString(b.Text))
+		for _, c := range b.Cells {
+			d.length += int64(utf8.RuneCountInString(c))
+		}
+		if b.Level > 0 {
 			heading = i
-			if b.level == 1 {
+			if b.Level == 1 {
 				tops++
-				d.title = b.text
+				d.title = b.Text
 			}
-			if i+1 < len(d.blocks) && (d.blocks[i+1].level == 0 || d.blocks[i+1].level > b.level) {
+			if i+1 < len(d.blocks) && (d.blocks[i+1].Level == 0 || d.blocks[i+1].Level > b.Level) {
 				continue
 			}
 		}
-		for _, a := range splitPassage(b.text) {
+		if b.Table > 0 {
+			continue // tables are cut as a whole
+		}
+		for _, a := range splitPassage(b.Text) {
 			a.block, a.heading = i, heading
 			d.atoms = append(d.atoms, a)
 		}
@@ -85,6 +86,7 @@ func (d *document) cutAtoms() {
 	if tops != 1 {
 		d.title = ""
 	}
+	d.cutTables()
 }
 
 var (
@@ -99,7 +101,7 @@ var (
 // markdownBlocks reads the block structure of Markdown: headings in both
 // styles, fenced code (an unclosed fence runs to the end), list items and
 // quotes as paragraphs.
-func markdownBlocks(text string) []block {
+func markdownBlocks(text string) []Block {
 	r := mdReader{}
 	for line := range strings.SplitSeq(skipFront(text), "\n") {
 		r.line(line)
@@ -119,7 +121,7 @@ func skipFront(text string) string {
 }
 
 type mdReader struct {
-	out   []block
+	out   []Block
 	lines []string
 	fence string // the mark that closes the code block being read
 }
@@ -180,13 +182,13 @@ func (r *mdReader) flushCode() {
 	text := flatText(strings.Join(r.lines, "\n"), 1<<30)
 	r.lines, r.fence = nil, ""
 	if text != "" {
-		r.out = append(r.out, block{text: text})
+		r.out = append(r.out, Block{Text: text})
 	}
 }
 
 func (r *mdReader) add(level int, text string) {
 	if text = inlineText(text); text != "" {
-		r.out = append(r.out, block{level: level, text: text})
+		r.out = append(r.out, Block{Level: level, Text: text})
 	}
 }
 

@@ -133,24 +133,33 @@ func TestOddDocuments(t *testing.T) {
 
 func TestDocumentFormats(t *testing.T) {
 	const srt = "1\n00:00:01,000 --> 00:00:02,000\nHi\n"
-	cases := []struct{ name, content, want string }{
-		{"a.md", "# Hi", formatMarkdown},
-		{"A.TXT", "Hi", formatText},
-		{"README", "Hi there", formatText},
-		{"notes.txt", srt, formatSubtitles},
-		{"captions", "WEBVTT\n", formatSubtitles},
-		{"a.srt", "anything", formatSubtitles},
-		{"movie.mp4.txt", "\x00\x00\x00\x20ftypisom", ""},
-		{"a.md", "\x1aE\xdf\xa3", ""},
-		{"unknown", "bin\x00ary", ""},
-		{"unknown", "<!DOCTYPE html><p>", ""},
-		{"a.mp4", "Hi", ""},
-		{"a.md", "", ""},
-		{"a.pdf", "%PDF-1.4", "refused"},
-		{"a.xlsx", "PK\x03\x04", "refused"},
+	cases := []struct{ name, mime, content, want string }{
+		{"a.md", "", "# Hi", formatMarkdown},
+		{"A.TXT", "", "Hi", formatText},
+		{"README", "", "Hi there", formatText},
+		{"notes.txt", "", srt, formatSubtitles},
+		{"captions", "", "WEBVTT\n", formatSubtitles},
+		{"a.srt", "", "anything", formatSubtitles},
+		{"movie.mp4.txt", "", "\x00\x00\x00\x20ftypisom", ""},
+		{"a.md", "", "\x1aE\xdf\xa3", ""},
+		{"unknown", "", "bin\x00ary", ""},
+		{"unknown", "", "<!DOCTYPE html><p>", ""},
+		{"a.mp4", "", "Hi", ""},
+		{"a.md", "", "", ""},
+		{"a.pdf", "", "%PDF-1.4", formatPDF},
+		{"a.bin", "", "junk\n%PDF-1.7", formatPDF},
+		{"a.xlsx", "", "PK\x03\x04", formatPacked},
+		{"a.docx", "", "PK\x03\x04", formatPacked},
+		{"a.docx", "", "Hi", "refused"},
+		{"a.odt", "", "PK\x03\x04", "refused"},
+		{"a.csv", "", "a,b\n", formatTable},
+		{"a.HTM", "", "<p>", formatHTML},
+		{"article", "text/html; charset=utf-8", "<p>Hi", formatHTML},
+		{"table", "text/csv", "a,b\n", formatTable},
+		{"notes", "text/markdown", "# Hi", formatMarkdown},
 	}
 	for _, c := range cases {
-		got, err := documentFormat(c.name, strings.NewReader(c.content))
+		got, err := documentFormat(c.name, c.mime, strings.NewReader(c.content))
 		if err != nil {
 			var refused *SourceError
 			if got = "refused"; !errors.As(err, &refused) || !strings.Contains(refused.Reason, c.name) {
@@ -164,7 +173,7 @@ func TestDocumentFormats(t *testing.T) {
 }
 
 func TestEmptyAndRefusedDocuments(t *testing.T) {
-	for name, content := range map[string]string{"a.md": " \n\n \n", "b.txt": "\x00\x00", "c.pdf": "%PDF-1.4 and more", "d.srt": "no cue"} {
+	for name, content := range map[string]string{"a.md": " \n\n \n", "b.txt": "\x00\x00", "d.srt": "no cue"} {
 		m := newMemory(t)
 		src, _ := m.ingest(t, m.worker(nil), m.put(t, name, []byte(content)), tree.IngestOptions{})
 		if src.State != tree.StateFailed || src.Error == "" || strings.Contains(src.Error, "\n") || len(m.trees) != 0 {
@@ -187,7 +196,7 @@ func holdDocument(t *testing.T, d *document) {
 		for _, c := range m.Clips {
 			for _, l := range c.Leaves {
 				s := l.Span
-				text := []rune(d.blocks[s.Paragraph-1].text)
+				text := []rune(d.blocks[s.Paragraph-1].Text)
 				if s.Paragraph < last || s.StartChar < at[s.Paragraph] || string(text[s.StartChar:s.EndChar]) != l.Evidence.Passage {
 					t.Fatalf("leaf %+v after paragraph %d, place %d", s, last, at[s.Paragraph])
 				}
@@ -202,7 +211,7 @@ func holdDocument(t *testing.T, d *document) {
 		}
 	}
 	for i, b := range d.blocks {
-		if rest := string([]rune(b.text)[at[i+1]:]); b.level == 0 && strings.TrimSpace(rest) != "" {
+		if rest := string([]rune(b.Text)[at[i+1]:]); b.Level == 0 && strings.TrimSpace(rest) != "" {
 			t.Fatalf("the end of paragraph %d stands in no leaf: %q", i+1, rest)
 		}
 	}
@@ -229,7 +238,7 @@ func FuzzParseDocument(f *testing.F) {
 		}
 		d := parseDocument(format, data)
 		for _, b := range d.blocks {
-			if !utf8.ValidString(b.text) || strings.ContainsAny(b.text, "\x00\n") || b.level > 6 {
+			if !utf8.ValidString(b.Text) || strings.ContainsAny(b.Text, "\x00\n") || b.Level > 6 {
 				t.Fatalf("block %+v", b)
 			}
 		}

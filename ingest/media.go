@@ -4,7 +4,8 @@ import "github.com/reeltree/reeltree/tree"
 
 // MediaRequest is what the media worker is asked for. One child serves one request.
 type MediaRequest struct {
-	Mode       string  `json:"mode"` // "probe": headers and one pass over all packets; "sample": frames of a stretch; "sound": its samples
+	Document   string  `json:"document,omitempty"` // format of a document, in mode "document"
+	Mode       string  `json:"mode"`               // "probe": headers and one pass over all packets; "sample": frames of a stretch; "sound": its samples; "document": blocks of text
 	FromMS     int64   `json:"from_ms"`
 	ToMS       int64   `json:"to_ms"` // 0 = to the end
 	FPS        float64 `json:"fps"`   // wanted frames per second, default 1.0

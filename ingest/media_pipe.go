@@ -15,13 +15,15 @@ import (
 // kind byte, a big-endian length and a body. The child is treated as hostile:
 // the parent checks every length before it allocates.
 const (
-	mediaMsgFacts = 'F' // JSON MediaFacts
-	mediaMsgFrame = 'P' // time, width, height, hash, then the JPEG
-	mediaMsgShot  = 'S' // time, score as IEEE 754 bits
-	mediaMsgSound = 'A' // number of the first sample, then samples as 16-bit little endian
-	mediaMsgError = 'E' // JSON MediaError: the file is refused
-	mediaMsgBeat  = 'H' // packets read so far: alive, and whether it gets on
-	mediaMsgDone  = 'D' // JSON mediaUsage: complete, nothing follows
+	mediaMsgFacts  = 'F' // JSON MediaFacts
+	mediaMsgFrame  = 'P' // time, width, height, hash, then the JPEG
+	mediaMsgShot   = 'S' // time, score as IEEE 754 bits
+	mediaMsgSound  = 'A' // number of the first sample, then samples as 16-bit little endian
+	mediaMsgBlocks = 'B' // JSON array of Block
+	mediaMsgText   = 'T' // JSON DocumentFacts
+	mediaMsgError  = 'E' // JSON MediaError: the file is refused
+	mediaMsgBeat   = 'H' // packets read so far: alive, and whether it gets on
+	mediaMsgDone   = 'D' // JSON mediaUsage: complete, nothing follows
 )
 
 // mediaLimit is the longest body of each kind, in bytes.
@@ -29,12 +31,16 @@ func mediaLimit(kind byte) int {
 	switch kind {
 	case mediaMsgFacts:
 		return 32 << 20
+	case mediaMsgBlocks:
+		return 8 << 20
 	case mediaMsgFrame:
 		return 8 << 20
 	case mediaMsgSound:
 		return 8 + 2*maxSoundBlock
 	case mediaMsgError, mediaMsgDone:
 		return 8 << 10
+	case mediaMsgText:
+		return 1 << 20
 	case mediaMsgShot:
 		return 16
 	case mediaMsgBeat:

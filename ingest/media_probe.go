@@ -11,10 +11,11 @@ import (
 )
 
 const (
-	mediaProbeMode  = "probe"
-	mediaSampleMode = "sample"
-	mediaSoundMode  = "sound"
-	mediaNone       = math.MinInt64 // no time stamp
+	mediaProbeMode    = "probe"
+	mediaSampleMode   = "sample"
+	mediaSoundMode    = "sound"
+	mediaDocumentMode = "document"
+	mediaNone         = math.MinInt64 // no time stamp
 )
 
 // mediaStream is one stream as the headers show it.

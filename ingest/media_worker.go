@@ -67,6 +67,9 @@ func mediaWork(ctx context.Context, stdin io.Reader, out *mediaWriter) error {
 }
 
 func (j *mediaJob) serve(ctx context.Context) error {
+	if j.req.Mode == mediaDocumentMode {
+		return j.document(ctx)
+	}
 	if err := sniffMedia(j.file, j.size, j.req.MaxPixels); err != nil {
 		return err
 	}
@@ -112,7 +115,7 @@ func defaultRequest(r *MediaRequest) error {
 		r.MaxPixels = 40_000_000
 	}
 	switch {
-	case r.Mode != mediaProbeMode && r.Mode != mediaSampleMode && r.Mode != mediaSoundMode,
+	case r.Mode != mediaProbeMode && r.Mode != mediaSampleMode && r.Mode != mediaSoundMode && r.Mode != mediaDocumentMode,
 		!(r.FPS > 0 && r.FPS <= 1000),
 		r.LongSide < 1 || r.LongSide > 8192,
 		r.Quality < 1 || r.Quality > 31,

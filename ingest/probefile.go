@@ -7,17 +7,17 @@ import (
 	"github.com/reeltree/reeltree/tree"
 )
 
-// ProbeFile gives the facts of a file without ingesting it: media through the
-// worker, subtitles and text documents read here.
+// ProbeFile gives the facts of a file without ingesting it: media and packed
+// documents through the worker, subtitles and texts read here.
 func ProbeFile(ctx context.Context, media Prober, name string, file *os.File) (MediaFacts, error) {
-	format, err := documentFormat(name, file)
+	format, err := documentFormat(name, "", file)
 	if err != nil {
 		return MediaFacts{}, err
 	}
 	if format == "" {
 		return media.Probe(ctx, file, MediaRequest{})
 	}
-	p, err := planDocument(tree.Source{Title: name}, format, file, Settings{})
+	p, err := (&Worker{Media: media}).planDocument(ctx, tree.Source{Title: name}, format, file)
 	if err != nil {
 		return MediaFacts{}, err
 	}

@@ -54,6 +54,7 @@ type Prober interface {
 	Probe(ctx context.Context, file *os.File, req MediaRequest) (MediaFacts, error)
 	Sample(ctx context.Context, file *os.File, req MediaRequest, sink SampleSink) error
 	Sound(ctx context.Context, file *os.File, req MediaRequest, sink func(SoundBlock) error) error
+	Document(ctx context.Context, file *os.File, format string, sink func(Block) error) (DocumentFacts, error)
 }
 
 var _ Prober = Media{}

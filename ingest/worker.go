@@ -52,6 +52,8 @@ type Worker struct {
 
 	mu   sync.Mutex
 	live map[string]*live
+
+	texts texts
 }
 
 // maxTries is how often a task of a job may fail before the job is set aside.

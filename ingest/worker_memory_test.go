@@ -407,6 +407,11 @@ func (f *film) Sound(_ context.Context, _ *os.File, req MediaRequest, sink func(
 	return nil
 }
 
+// Document is not for films.
+func (*film) Document(context.Context, *os.File, string, func(Block) error) (DocumentFacts, error) {
+	return DocumentFacts{}, &MediaError{Reason: "A film is no document."}
+}
+
 // talk is a film of so many seconds: a new picture every 20 s, a sentence every 5.
 func talk(seconds int64) *film {
 	f := &film{hash: func(ms int64) uint64 { return uint64(ms/20_000) * 0x9e3779b97f4a7c15 }}

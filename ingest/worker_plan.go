@@ -169,14 +169,14 @@ func (w *Worker) makePlan(ctx context.Context, src tree.Source, opt tree.IngestO
 		return nil, fmt.Errorf("cannot open the content: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	format, err := documentFormat(nameOf(src), file)
+	format, err := documentFormat(nameOf(src), src.MIME, file)
 	if err != nil {
 		return nil, err
 	}
 	if format == "" {
 		return w.planMedia(ctx, src, opt, file, hear)
 	}
-	return planDocument(src, format, file, w.Settings)
+	return w.planDocument(ctx, src, format, file)
 }
 
 // nameOf is the file name of a source, for its extension and for sentences.
