@@ -46,6 +46,7 @@ type commands struct {
 	Jobs   jobsCmd   `cmd:"" help:"List the ingest jobs, or cancel, pause, resume or retry one."`
 	Doctor doctorCmd `cmd:"" help:"Check this machine and make one tiny call per configured model."`
 	Eval   evalCmd   `cmd:"" help:"Measure a public benchmark task through trees and retrieval."`
+	Bench  benchCmd  `cmd:"" help:"Measure an index engine or the embedder for make bench."`
 
 	Health  healthCmd  `cmd:"" help:"Ask the service at --server whether it lives; for containers and supervisors."`
 	Config  configCmd  `cmd:"" hidden:"" help:"Print the documentation of the settings."`

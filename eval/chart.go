@@ -25,7 +25,7 @@ type Series struct {
 // Sizes of charts in pixels.
 const (
 	chartWide  = 640
-	chartLeft  = 190 // for labels
+	chartLeft  = 230 // for labels
 	chartRight = 70  // for values
 	barHigh    = 26
 	plotHigh   = 320

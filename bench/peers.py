@@ -1,0 +1,114 @@
+"""Peers of make bench: hnswlib and faiss behind the protocol of `reeltree bench`.
+
+peers.py ENGINE --vectors FILE --queries FILE --dim N reads commands
+from standard input (build; ef N, the width of a search; search FROM TO) and answers each with one line of
+JSON: op, n, cpu_s, wall_s, bytes of a build, hits of a search. One thread.
+"""
+
+import argparse
+import json
+import os
+import resource
+import sys
+import time
+
+import numpy as np
+
+M, EF_BUILD, HITS = 16, 200, 10
+
+
+def cpu():
+    use = resource.getrusage(resource.RUSAGE_SELF)
+    return use.ru_utime + use.ru_stime
+
+
+def anonymous():
+    """Bytes of this process that no file stands behind."""
+    with open("/proc/self/status", encoding="ascii") as status:
+        for line in status:
+            if line.startswith("RssAnon:"):
+                return int(line.split()[1]) << 10
+    return 0
+
+
+class Hnswlib:
+    def build(self, rows):
+        import hnswlib
+
+        self.index = hnswlib.Index(space="ip", dim=rows.shape[1])
+        self.index.init_index(max_elements=len(rows), M=M, ef_construction=EF_BUILD, random_seed=1)
+        self.index.set_num_threads(1)
+        for at in range(0, len(rows), 1000):
+            part = np.ascontiguousarray(rows[at : at + 1000])
+            self.index.add_items(part, np.arange(at, at + len(part)))
+
+    def ef(self, n):
+        self.index.set_ef(n)
+
+    def search(self, queries):
+        return self.index.knn_query(queries, k=HITS)[0]
+
+
+class Faiss:
+    def build(self, rows):
+        import faiss
+
+        faiss.omp_set_num_threads(1)
+        self.index = self.make(faiss, rows.shape[1])
+        for at in range(0, len(rows), 1000):
+            self.index.add(np.ascontiguousarray(rows[at : at + 1000]))
+
+    def search(self, queries):
+        return self.index.search(queries, HITS)[1]
+
+
+class FaissHNSW(Faiss):
+    def make(self, faiss, dim):
+        index = faiss.IndexHNSWFlat(dim, M, faiss.METRIC_INNER_PRODUCT)
+        index.hnsw.efConstruction = EF_BUILD
+        return index
+
+    def ef(self, n):
+        self.index.hnsw.efSearch = n
+
+
+class FaissFlat(Faiss):
+    def make(self, faiss, dim):
+        return faiss.IndexFlatIP(dim)
+
+
+ENGINES = {"hnswlib": Hnswlib, "faiss-hnsw": FaissHNSW, "faiss-flat": FaissFlat}
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("engine", choices=sorted(ENGINES))
+    p.add_argument("--vectors", required=True)
+    p.add_argument("--queries", required=True)
+    p.add_argument("--dim", type=int, required=True)
+    a = p.parse_args()
+    rows = np.memmap(a.vectors, dtype="<f4", mode="r").reshape(-1, a.dim)
+    queries = np.fromfile(a.queries, dtype="<f4").reshape(-1, a.dim)
+    engine = ENGINES[a.engine]()
+    for command in sys.stdin:
+        op, *rest = command.split()
+        out, before, wall, used = {"op": op}, anonymous(), time.perf_counter(), cpu()
+        if op == "build":
+            engine.build(rows)
+            out["n"] = len(rows)
+        elif op == "ef":
+            engine.ef(int(rest[0]))
+        else:
+            first, last = map(int, rest)
+            # One query at a time, as a service asks.
+            hits = [engine.search(queries[i : i + 1])[0].tolist() for i in range(first, last)]
+            out.update(n=last - first, hits=hits)
+        out.update(cpu_s=cpu() - used, wall_s=time.perf_counter() - wall)
+        if op == "build":
+            out["bytes"] = max(0, anonymous() - before)
+        print(json.dumps(out), flush=True)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    main()

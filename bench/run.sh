@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# make bench: installs the peers into a virtual environment outside the
+# repository, measures and writes docs/performance.md. SIZES and ENGINES
+# (comma-separated) change what bench/run.py measures.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/reeltree
+venv=$cache/bench-$(sha256sum bench/requirements.txt | cut -c1-12)
+fail() { echo "bench: $*" >&2; exit 1; }
+
+command -v python3 >/dev/null || fail 'the peers need Python 3.11 or newer with venv; run: apt-get install -y python3-venv python3-dev g++'
+if [ ! -f "$venv/complete" ]; then
+  echo "bench: installing the peers into $venv"
+  python3 -m venv "$venv" || fail 'no virtual environment can be made; run: apt-get install -y python3-venv'
+  "$venv/bin/pip" install --quiet --no-input --require-hashes -r bench/requirements.txt ||
+    fail 'the peers could not be installed; they need a C++ compiler and Python headers: apt-get install -y g++ python3-dev'
+  touch "$venv/complete"
+fi
+folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
+(cd bench/chromem && go build -o "$folder/chromem" .)
+mkdir -p bin/bench
+more=()
+[ -z "${SIZES:-}" ] || more+=(--sizes "$SIZES")
+[ -z "${ENGINES:-}" ] || more+=(--engines "$ENGINES")
+"$venv/bin/python" bench/run.py --reeltree bin/reeltree --chromem "$folder/chromem" --folder "$folder" --out bin/bench/result.json "${more[@]}"
+bin/reeltree bench page --vectors bin/bench/result.json --out docs/performance.md

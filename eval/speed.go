@@ -1,0 +1,218 @@
+package eval
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reeltree/reeltree/retrieve"
+)
+
+// Speed is one engine that is measured beside others: a program of the bench
+// starts each in a process of its own and gives them turns, so that all share
+// what else the machine does.
+type Speed struct {
+	Index   retrieve.Index // nil: none
+	Embed   retrieve.Embed // nil: none
+	Dim     int
+	Vectors string // little-endian float32 rows to be indexed
+	Queries string // rows to search for
+	Texts   string // one text a line to be embedded
+}
+
+// Took is what one command cost. CPU is that of the whole process.
+type Took struct {
+	Op    string  `json:"op"`
+	N     int     `json:"n"`
+	CPU   float64 `json:"cpu_s"`
+	Wall  float64 `json:"wall_s"`
+	Bytes int64   `json:"bytes,omitempty"` // build: memory the index added
+	Hits  [][]int `json:"hits,omitempty"`  // search: rows found, best first
+}
+
+const (
+	speedTenant = "bench"
+	speedPart   = 132 // nodes of one source, as a two-hour recording has
+	speedBatch  = 1320
+	speedHits   = 10
+)
+
+// Serve runs the commands of in, one a line, and answers each with one line of
+// JSON: "build", "search FROM TO" over the rows of Queries, "embed FROM TO"
+// over the lines of Texts. It ends with in.
+func (s *Speed) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	lines, enc := bufio.NewScanner(in), json.NewEncoder(out)
+	for lines.Scan() {
+		took, err := s.measure(ctx, strings.Fields(lines.Text()))
+		if err != nil {
+			return err
+		}
+		if err := enc.Encode(took); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
+func (s *Speed) measure(ctx context.Context, words []string) (Took, error) {
+	var op string
+	var from, to int
+	if len(words) > 0 {
+		op = words[0]
+	}
+	if len(words) == 3 {
+		var errFrom, errTo error
+		from, errFrom = strconv.Atoi(words[1])
+		to, errTo = strconv.Atoi(words[2])
+		if errors.Join(errFrom, errTo) != nil || from < 0 || to < from {
+			op = ""
+		}
+	}
+	var run func(context.Context) (Took, error)
+	var err error
+	switch {
+	case op == "build" && len(words) == 1 && s.Index != nil:
+		run = s.build
+	case op == "search" && len(words) == 3 && s.Index != nil:
+		run, err = s.search(from, to)
+	case op == "embed" && len(words) == 3 && s.Embed != nil:
+		run, err = s.embed(from, to)
+	default:
+		err = fmt.Errorf("the command %q cannot be run here: use build, search FROM TO or embed FROM TO", strings.Join(words, " "))
+	}
+	if err != nil {
+		return Took{}, err
+	}
+	wall, cpu := time.Now(), processCPU()
+	took, err := run(ctx)
+	took.Op, took.CPU, took.Wall = op, (processCPU() - cpu).Seconds(), time.Since(wall).Seconds()
+	if op == "build" {
+		debug.FreeOSMemory()
+		took.Bytes = max(0, anonymousBytes()-took.Bytes)
+	}
+	return took, err
+}
+
+// build reads the vectors part by part, so that they are not held beside the index.
+func (s *Speed) build(ctx context.Context) (took Took, err error) {
+	f, err := os.Open(s.Vectors)
+	if err != nil {
+		return took, fmt.Errorf("the vectors cannot be read: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	took.Bytes = anonymousBytes()
+	r := bufio.NewReaderSize(f, 1<<20)
+	for {
+		var batch []retrieve.Entry
+		for len(batch) < speedBatch {
+			v, err := readVector(r, s.Dim)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return took, err
+			}
+			i := took.N + len(batch)
+			batch = append(batch, retrieve.Entry{
+				Tenant: speedTenant, Source: "s" + strconv.Itoa(i/speedPart), Node: strconv.Itoa(i), Level: 2, Vector: v,
+			})
+		}
+		if len(batch) == 0 {
+			return took, nil
+		}
+		if err := s.Index.Add(ctx, batch); err != nil {
+			return took, err
+		}
+		took.N += len(batch)
+	}
+}
+
+func readVector(r io.Reader, dim int) ([]float32, error) {
+	raw := make([]byte, 4*dim)
+	if _, err := io.ReadFull(r, raw); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, fmt.Errorf("the file ends inside a vector of %d values: check --dim", dim)
+		}
+		return nil, err
+	}
+	v := make([]float32, dim)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	return v, nil
+}
+
+func (s *Speed) search(from, to int) (func(context.Context) (Took, error), error) {
+	f, err := os.Open(s.Queries)
+	if err != nil {
+		return nil, fmt.Errorf("the queries cannot be read: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	r := bufio.NewReader(io.NewSectionReader(f, int64(from)*int64(4*s.Dim), int64(to-from)*int64(4*s.Dim)))
+	var queries [][]float32
+	for range to - from {
+		v, err := readVector(r, s.Dim)
+		if err != nil {
+			return nil, fmt.Errorf("query %d: %w", from+len(queries), err)
+		}
+		queries = append(queries, v)
+	}
+	return func(ctx context.Context) (Took, error) {
+		took := Took{N: len(queries)}
+		for _, q := range queries {
+			hits, err := s.Index.Search(ctx, retrieve.Probe{Vector: q}, speedHits, retrieve.Scope{Tenant: speedTenant})
+			if err != nil {
+				return took, err
+			}
+			rows := make([]int, len(hits))
+			for i, h := range hits {
+				if rows[i], err = strconv.Atoi(h.Node); err != nil {
+					return took, err
+				}
+			}
+			took.Hits = append(took.Hits, rows)
+		}
+		return took, nil
+	}, nil
+}
+
+func (s *Speed) embed(from, to int) (func(context.Context) (Took, error), error) {
+	data, err := os.ReadFile(s.Texts)
+	if err != nil {
+		return nil, fmt.Errorf("the texts cannot be read: %w", err)
+	}
+	texts := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
+	if to > len(texts) {
+		return nil, fmt.Errorf("there are %d texts and %d are asked for", len(texts), to)
+	}
+	return func(ctx context.Context) (Took, error) {
+		_, err := s.Embed(ctx, texts[from:to])
+		return Took{N: to - from}, err
+	}, nil
+}
+
+// anonymousBytes is the process's memory that no file stands behind, 0 where
+// the system does not tell.
+func anonymousBytes() int64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(status), "RssAnon:")
+	kb, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	n, err := strconv.ParseInt(kb, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n << 10
+}
