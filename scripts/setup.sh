@@ -2,7 +2,7 @@
 # Installs what building and testing reeltree needs and this machine lacks.
 #
 #   scripts/setup.sh build   FFmpeg's libraries and headers, a C compiler, the page's npm packages
-#   scripts/setup.sh test    the above and a browser, the FFmpeg command (to make clips) and espeak-ng
+#   scripts/setup.sh test    the above, the FFmpeg command (to make clips) and Chromium, unless CHROMIUM names a browser
 #
 # It says what it does. Where it may not install, it prints the commands and exits 1.
 set -euo pipefail
@@ -11,7 +11,8 @@ want=${1:-build}
 
 build_packages=(gcc libc6-dev pkg-config libavcodec-dev libavformat-dev libavutil-dev libswscale-dev
   libswresample-dev libavfilter-dev libavdevice-dev libpostproc-dev)
-test_packages=(ffmpeg chromium)
+test_packages=(ffmpeg)
+[ -n "${CHROMIUM:-}" ] || test_packages+=(chromium)
 
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 

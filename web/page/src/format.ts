@@ -27,7 +27,7 @@ export function bytes(n: number): string {
 export const percent = (share: number): string => `${Math.floor(share * 100)} %`;
 
 /** A title as people say it: the ending of a file name says what the kind says already. */
-export const named = (title: string): string => title.replace(/(?<=\S)\.(mp4|m4v|mov|mkv|webm|avi|ts|mp3|m4a|ogg|opus|flac|wav|md|markdown|html?|txt|pdf|csv|xlsx|srt|vtt|ass|jpe?g|png|webp)$/i, '');
+export const named = (title: string): string => title.replace(/(?<=\S)\.(mp4|m4v|mov|mkv|webm|avi|ts|mp3|m4a|ogg|opus|flac|wav|md|markdown|html?|txt|pdf|csv|xlsx|docx|pptx|epub|srt|vtt|ass|jpe?g|png|webp)$/i, '');
 
 /** Where a span begins, in ms; undefined for text and tables. */
 export function startOf(span: Span): number | undefined {

@@ -1,6 +1,6 @@
 // What is dropped or pasted on the page: files, folders, addresses.
 
-const readable = /\.(mp4|m4v|mov|mkv|webm|avi|ts|mts|flv|wmv|mp3|m4a|aac|ogg|oga|opus|flac|wav|wma|srt|vtt|ass|ssa|smi|sami|md|markdown|html?|txt|pdf|csv|xlsx|jpe?g|png|webp)$/i;
+const readable = /\.(mp4|m4v|mov|mkv|webm|avi|ts|mts|flv|wmv|mp3|m4a|aac|ogg|oga|opus|flac|wav|wma|srt|vtt|ass|ssa|smi|sami|md|markdown|html?|txt|pdf|csv|xlsx|docx|pptx|epub|jpe?g|png|webp)$/i;
 
 /** Every address in a text, in its order. */
 export function addresses(text: string): string[] {

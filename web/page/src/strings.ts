@@ -34,7 +34,7 @@ export const t = {
     body: 'Drop videos, recordings, documents or a folder anywhere on this page, or paste an address. As soon as its first minutes are read you can ask about it; every answer shows the moments it stands on.',
     files: 'Choose files',
     address: 'Add an address',
-    formats: 'MP4, WebM, MKV, MP3, M4A, Markdown, HTML, text; subtitles of the same name are taken along.',
+    formats: 'MP4, WebM, MKV, MP3, M4A, PDF, Word, PowerPoint, Excel, EPUB, Markdown, HTML, CSV, text; subtitles of the same name are taken along.',
   },
   shelf: {
     all: 'All', kinds: 'Kinds', kind: { video: 'Videos', audio: 'Recordings', document: 'Documents', image: 'Pictures' },
