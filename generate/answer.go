@@ -84,7 +84,7 @@ func (a *Answerer) write(ctx context.Context, q Question, w *writer) (finish str
 	}
 	w.coverage = result.Coverage
 	w.retrieved()
-	if ok, elsewhere := a.supported(ctx, q, w); !ok && ctx.Err() == nil {
+	if ok, elsewhere := a.supported(ctx, q, result.Weak, w); !ok && ctx.Err() == nil {
 		return a.notFound(result, elsewhere, w)
 	}
 	if !a.asksModel(q) {

@@ -44,8 +44,8 @@ const (
 	bm25B  = .4
 )
 
-// shareEvidence is what the score of the evidence counts beside the share of
-// the question that a sentence holds.
+// shareEvidence is what the score of the evidence, the best being 1, counts
+// beside the share of the question that a sentence holds.
 const shareEvidence = .5
 
 // offSubject is what a sentence counts that holds no content word of the question.
@@ -70,7 +70,10 @@ func scorePoints(points []point, question string) []point {
 	n := float64(len(points))
 	mean := total / max(1, n)
 	wanted := slices.Compact(slices.Sorted(slices.Values(terms(question))))
-	subject := keywords(question)
+	subject, top := keywords(question), 1e-9
+	for _, p := range points {
+		top = max(top, p.weight)
+	}
 	var all float64
 	for _, w := range wanted {
 		rarity := math.Log1p((n - float64(held[w]) + .5) / (float64(held[w]) + .5))
@@ -83,7 +86,7 @@ func scorePoints(points []point, question string) []point {
 	}
 	for i := range points {
 		p := &points[i]
-		p.score = p.score/max(all, 1e-9) + shareEvidence*p.weight
+		p.score = p.score/max(all, 1e-9) + shareEvidence*p.weight/top
 		p.subject = slices.ContainsFunc(subject, func(k string) bool { return p.words[k] })
 		if !p.subject {
 			p.score *= offSubject

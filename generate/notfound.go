@@ -13,11 +13,11 @@ const mostNearest = 3
 
 // supported reports whether the evidence can hold an answer. A critic that found
 // it sufficient has read it and is believed; else words and vectors decide.
-func (a *Answerer) supported(ctx context.Context, q Question, w *writer) (ok bool, elsewhere string) {
+func (a *Answerer) supported(ctx context.Context, q Question, weak bool, w *writer) (ok bool, elsewhere string) {
 	if w.sufficient && len(w.evidence) > 0 {
 		return true, ""
 	}
-	w.support, elsewhere = a.holds(ctx, q, w.items)
+	w.support, elsewhere = a.holds(ctx, q, w.items, weak)
 	return w.support >= .5, elsewhere
 }
 

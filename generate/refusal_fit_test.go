@@ -23,12 +23,30 @@ type judged struct {
 	sum    float64
 }
 
-// judgeMeetings asks every question of its own recording and of the one on the
-// next line, wrapping round.
-func judgeMeetings(t *testing.T, name string, limit int) []judged {
+// lines is every how many lines of a file a test reads; all with -fit.
+func lines(some int) int {
+	if *fit {
+		return 1
+	}
+	return some
+}
+
+// readMeetings is a part of the recordings of a file: those whose line, from 0,
+// has the remainder part when divided by parts.
+func readMeetings(t *testing.T, name string, part, parts int) (some []meeting) {
 	t.Helper()
-	meetings := testkit.ReadJSONLines[meeting](t, testkit.Shared(t, "bench", name))
-	meetings = meetings[:min(limit, len(meetings))]
+	for i, m := range testkit.ReadJSONLines[meeting](t, testkit.Shared(t, "bench", name)) {
+		if i%parts == part {
+			some = append(some, m)
+		}
+	}
+	return some
+}
+
+// judgeMeetings asks every question of its own recording and of the one on the
+// next line, wrapping round; the recordings are one library.
+func judgeMeetings(t *testing.T, meetings []meeting) []judged {
+	t.Helper()
 	a, ids := asker(t, meetings)
 	var all []judged
 	for i, m := range meetings {
@@ -83,7 +101,13 @@ func TestFitRefusal(t *testing.T) {
 	if !*fit {
 		t.Skip("fits only with -fit")
 	}
-	train, dev := judgeMeetings(t, "meetings-train.jsonl.gz", 1000), judgeMeetings(t, "meetings-dev.jsonl.gz", 1000)
+	var train []judged
+	for parts := 2; parts <= 3; parts++ { // what competes with a source grows with the library
+		for part := range parts {
+			train = append(train, judgeMeetings(t, readMeetings(t, "meetings-train.jsonl.gz", part, parts))...)
+		}
+	}
+	dev := judgeMeetings(t, readMeetings(t, "meetings-dev.jsonl.gz", 0, 1))
 	for name, c := range map[string]struct {
 		columns  []int
 		answered float64

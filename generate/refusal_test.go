@@ -39,8 +39,8 @@ func entered(src tree.Source, score float64) retrieve.Decision {
 // TestQuestionOfTheWrongSource holds that the same evidence answers where the
 // library knows nothing better, and does not where another source clearly does.
 func TestQuestionOfTheWrongSource(t *testing.T) {
-	weak := []retrieve.Item{of(lens, .45, "The lamp was seen from the harbour."), of(lens, .3, "It was a long way.")}
-	better := of(other, .9, "From the harbour wall the ferry timetable was seen to change in winter.")
+	weak := []retrieve.Item{of(lens, .04, "The lamp was seen from the harbour."), of(lens, .03, "It was a long way.")}
+	better := of(other, .25, "From the harbour wall the ferry timetable was seen to change in winter.")
 	question := Question{Text: "When does the ferry timetable change in winter?", Sources: []string{lens.ID}}
 
 	a := &Answerer{Find: twoSources(weak, append([]retrieve.Item{better}, weak...), entered(other, 1), entered(lens, .2))}
@@ -59,7 +59,7 @@ func TestQuestionOfTheWrongSource(t *testing.T) {
 		}
 	}
 
-	strong := []retrieve.Item{of(lens, .8, "In winter the ferry timetable does change on Mondays.")}
+	strong := []retrieve.Item{of(lens, .22, "In winter the ferry timetable does change on Mondays.")}
 	a.Find = twoSources(strong, append([]retrieve.Item{better}, strong...), entered(lens, 1), entered(other, .9))
 	if events, _ = collect(t, a, question); last(t, events).Finish != FinishStop || last(t, events).Note != "" {
 		t.Errorf("as good as elsewhere: %+v", last(t, events))
@@ -75,7 +75,7 @@ func TestRefusalFallsBackToTheEvidenceAlone(t *testing.T) {
 		finish string
 	}{
 		{.8, "The ferry timetable does change in winter.", FinishStop},
-		{.2, "Keepers floated it in mercury.", FinishNotFound},
+		{.02, "Keepers floated it in mercury.", FinishNotFound},
 	} {
 		own := []retrieve.Item{of(lens, c.score, c.quote)}
 		found := twoSources(own, own, entered(lens, 1))
@@ -115,7 +115,7 @@ func TestImpliedSourcesAreNotCompared(t *testing.T) {
 
 // TestSufficientVerdictIsBelieved: a critic has read what word statistics only count.
 func TestSufficientVerdictIsBelieved(t *testing.T) {
-	weak := []retrieve.Item{of(lens, .1, "Keepers floated it in mercury.")}
+	weak := []retrieve.Item{of(lens, .02, "Keepers floated it in mercury.")}
 	find := twoSources(weak, weak)
 	for _, enough := range []bool{true, false} {
 		critic, _ := verdicts(Verdict{Enough: enough})
@@ -187,7 +187,7 @@ func TestEntryShares(t *testing.T) {
 // recording and of the one on the next line: neighbours of the same people.
 // The weights were not fitted on this part.
 func TestMeetingsRefusal(t *testing.T) {
-	all := judgeMeetings(t, "meetings-dev.jsonl.gz", 1000)
+	all := judgeMeetings(t, readMeetings(t, "meetings-dev.jsonl.gz", 0, 1))
 	answers := func(j judged) bool { return compared.sum(j.s) >= 0 }
 	series := map[string][]judged{}
 	for _, j := range all {

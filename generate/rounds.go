@@ -63,6 +63,7 @@ func (a *Answerer) gather(ctx context.Context, q Question, w *writer) (retrieve.
 		if err != nil {
 			return result, err
 		}
+		result.Weak = result.Weak && (more.Weak || fresh == 0)
 		result.Coverage = min(result.Coverage, more.Coverage)
 		if fresh == 0 {
 			break // what is known already needs no further verdict
