@@ -1,26 +1,29 @@
 #!/usr/bin/env bash
 # make eval: every benchmark task with its ablation, written into docs/results.md.
 # The sets are found in $REELTREE_SHARED/bench, else ../shared/bench; PART names
-# the part of each set (dev).
+# the part of each set (dev), JOBS how many tasks run at once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sets=${REELTREE_SHARED:-$(dirname "$PWD")/shared}/bench
 part=${PART:-dev}
 [ -d "$sets" ] || { echo "eval: there are no benchmark sets in $sets; set REELTREE_SHARED to the folder that holds bench" >&2; exit 1; }
-out=bin/eval
+export out=bin/eval
 mkdir -p "$out"
-rm -f "$out"/*.json
+rm -f "$out"/*
 
 measure() { # name, task, further arguments
   local name=$1 task=$2; shift 2
-  echo "eval: $name"
-  bin/reeltree eval "$task" --log warn --out "$out/$name.predictions.jsonl" --report "$out/$name.json" "$@"
+  bin/reeltree eval "$task" --log warn --out "$out/$name.predictions.jsonl" --report "$out/$name.json" "$@" >"$out/$name.log" 2>&1 ||
+    { echo "eval: $name failed: $(tail -1 "$out/$name.log")" >&2; return 1; }
+  echo "$name $(tail -1 "$out/$name.log")"
 }
-for task in meetings moments passages tables; do
-  measure "$task-$part" "$task" --data "$sets/$task-$part.jsonl.gz" --ablate
-done
-for pool in clean noise redundancy; do
-  measure "multihop-$pool-$part" multihop --data "$sets/multihop-$pool-$part.jsonl.gz" --pool "$sets/multihop-$pool-pool.jsonl.gz" --ablate
-done
-measure "answers-meetings-$part" answers --data "$sets/meetings-$part.jsonl.gz"
+export -f measure
+
+{
+  for task in moments passages tables meetings; do echo "$task-$part" "$task" --data "$sets/$task-$part.jsonl.gz" --ablate; done
+  for pool in clean noise redundancy; do
+    echo "multihop-$pool-$part" multihop --data "$sets/multihop-$pool-$part.jsonl.gz" --pool "$sets/multihop-$pool-pool.jsonl.gz" --ablate
+  done
+  echo "answers-meetings-$part" answers --data "$sets/meetings-$part.jsonl.gz"
+} | xargs -P "${JOBS:-$(nproc)}" -L 1 bash -c 'measure "$@"' measure
 bin/reeltree eval page --data "$out" --out docs/results.md

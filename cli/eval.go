@@ -130,7 +130,6 @@ func (a *answered) take(e generate.Event) error {
 			a.quotes = map[int]string{}
 		}
 		a.quotes[e.N] = e.Quote
-		a.out.Support = max(a.out.Support, e.Score)
 	case generate.Token:
 		a.out.Text += e.Text
 	case generate.Citation:
@@ -138,7 +137,7 @@ func (a *answered) take(e generate.Event) error {
 		a.out.Cited = append(a.out.Cited, eval.Cited{Sentence: said, Evidence: a.quotes[e.N]})
 		a.from = e.At
 	case generate.Done:
-		a.out.Found, a.out.Calls = e.Finish == generate.FinishStop, e.Usage.Calls
+		a.out.Found, a.out.Calls, a.out.Support = e.Finish == generate.FinishStop, e.Usage.Calls, e.Support
 		if e.Error != nil {
 			a.err = errors.New(e.Error.Message)
 		}

@@ -49,6 +49,7 @@ func baselines(full []int) []stage {
 	return []stage{
 		{"fixed top-5", at, topK(5)},
 		{"fixed top-10", at, topK(10)},
+		{"fixed top-20", at, topK(20)},
 		{"largest drop", at, largestDrop},
 		{"flat top-k at equal words", at, equalTokens(full)},
 	}
