@@ -31,10 +31,10 @@ var _ Index = (*CoderHNSW)(nil)
 
 // NewCoderHNSW is an empty index for vectors of one dimension.
 func NewCoderHNSW(dim int) *CoderHNSW {
-	return &CoderHNSW{dim: dim, graph: newGraph(), rows: map[uint64]Entry{}, at: map[string]uint64{}}
+	return &CoderHNSW{dim: dim, graph: newCoderGraph(), rows: map[uint64]Entry{}, at: map[string]uint64{}}
 }
 
-func newGraph() *hnsw.Graph[uint64] {
+func newCoderGraph() *hnsw.Graph[uint64] {
 	g := hnsw.NewGraph[uint64]()
 	g.M, g.EfSearch, g.Distance = 32, 400, hnsw.CosineDistance
 	g.Rng = rand.New(rand.NewSource(1)) // the same entries give the same graph
@@ -95,7 +95,7 @@ func (x *CoderHNSW) tidy() {
 	if x.dead <= len(x.rows) || x.dead < 64 {
 		return
 	}
-	x.graph, x.dead, x.broken = newGraph(), 0, false
+	x.graph, x.dead, x.broken = newCoderGraph(), 0, false
 	for id := uint64(1); id <= x.next; id++ {
 		if e, ok := x.rows[id]; ok {
 			x.link(id, e.Vector)

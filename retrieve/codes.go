@@ -3,6 +3,7 @@ package retrieve
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 )
 
 // Vectors are compared as 7-bit numbers, one a byte, around codeMid. So the sum
@@ -46,16 +47,23 @@ const lanes = 0x00ff00ff00ff00ff
 
 func newCodedQuery(v []float32) *codedQuery {
 	code := make([]byte, codeSize(len(v)))
-	q := &codedQuery{scale: encode(v, code), signed: make([]int8, len(code))}
-	for i, c := range code {
-		q.signed[i] = int8(int(c) - codeMid)
-		q.sum += int32(q.signed[i])
+	q := &codedQuery{scale: encode(v, code)}
+	q.lay(code)
+	return q
+}
+
+// lay lays a code out as a question.
+func (q *codedQuery) lay(code []byte) {
+	q.signed, q.even, q.odd, q.sum = slices.Grow(q.signed[:0], len(code)), q.even[:0], q.odd[:0], 0
+	for _, c := range code {
+		n := int8(c) - codeMid
+		q.signed = append(q.signed, n)
+		q.sum += int32(n)
 	}
-	for ; len(code) > 0; code = code[8:] {
+	for ; laned && len(code) > 0; code = code[8:] {
 		w := binary.LittleEndian.Uint64(code)
 		q.even, q.odd = append(q.even, reverseLanes(w&lanes)), append(q.odd, reverseLanes(w>>8&lanes))
 	}
-	return q
 }
 
 func reverseLanes(x uint64) uint64 {
@@ -97,8 +105,9 @@ func (c *codes) scores(q *codedQuery, rows []int32, out []float32) {
 }
 
 // fastest sets out[i] to the inner product of the question's numbers and those
-// of rows[i]: a whole number, the same from each implementation.
-var fastest = fastestHere()
+// of rows[i]: a whole number, the same from each implementation. laned tells
+// that it reads the lanes of a question.
+var fastest, laned = fastestHere()
 
 // products is one implementation of fastest.
 type products func(q *codedQuery, c *codes, rows []int32, out []float32)

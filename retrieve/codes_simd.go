@@ -5,14 +5,14 @@ package retrieve
 import "simd/archsimd"
 
 // fastestHere is the fastest implementation this processor runs.
-func fastestHere() products {
+func fastestHere() (which products, lanes bool) {
 	switch {
 	case archsimd.X86.AVX512():
-		return wide512
+		return wide512, false
 	case archsimd.X86.AVX2():
-		return wide256
+		return wide256, false
 	}
-	return plain
+	return plain, true
 }
 
 // wide512 takes 64 numbers an instruction. VPMADDUBSW leaves sums of two

@@ -73,8 +73,8 @@ func TestExactUsesFreeRowsAgain(t *testing.T) {
 			}
 		}
 	}
-	if len(x.rows) > 60 || x.Len() != 0 {
-		t.Errorf("%d rows for 50 nodes, %d found", len(x.rows), x.Len())
+	if len(x.table.rows) > 60 || x.Len() != 0 {
+		t.Errorf("%d rows for 50 nodes, %d found", len(x.table.rows), x.Len())
 	}
 }
 
@@ -83,7 +83,7 @@ func TestTopRowsKeepTheBest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 200 {
 		n, most := 1+rng.IntN(60), 1+rng.IntN(20)
-		rows := make([]exactRow, n)
+		rows := make([]tableRow, n)
 		all := make([]rowScore, n)
 		for i := range rows {
 			rows[i].node = fmt.Sprintf("%03d", rng.IntN(1000))

@@ -71,6 +71,9 @@ func (s *Scope) admits(e *Entry) bool {
 		(len(s.Kinds) == 0 || slices.Contains(s.Kinds, e.Kind))
 }
 
+// narrows reports whether the scope leaves out sources of its tenant.
+func (s *Scope) narrows() bool { return len(s.Sources) > 0 || s.Collection != "" || len(s.Kinds) > 0 }
+
 // sortHits orders hits best first and cuts them to k.
 func sortHits(hits []Hit, k int) []Hit {
 	slices.SortFunc(hits, compareHits)

@@ -16,6 +16,8 @@ import (
 // vectorEngines are all implementations the conformance suite runs on.
 var vectorEngines = map[string]func(dim int) Index{
 	"exact":      func(dim int) Index { return NewExact(dim) },
+	"hnsw":       func(dim int) Index { return NewHNSW(dim, HNSWOptions{Seed: 1}) },
+	"hnsw-graph": func(dim int) Index { return NewHNSW(dim, HNSWOptions{Seed: 1, Scan: -1, Search: 128}) },
 	"coder-hnsw": func(dim int) Index { return NewCoderHNSW(dim) },
 }
 

@@ -122,10 +122,8 @@ func (e *Engine) load() error {
 	ctx := context.Background()
 	nodes := 0
 	err := e.store.load(func(k kept) error {
-		if !k.stale {
-			if err := e.vectors.Add(ctx, k.entries); err != nil {
-				return err
-			}
+		if err := e.loadVectors(ctx, k); err != nil {
+			return err
 		}
 		nodes += len(k.entries)
 		e.catalog.put(k.src, k.entries)
@@ -138,6 +136,9 @@ func (e *Engine) load() error {
 		}
 		return e.loadWords(k)
 	})
+	if err == nil {
+		err = e.dropUnknown(ctx)
+	}
 	if err != nil || e.words.Len() == nodes || e.store.dir == "" {
 		return err
 	}
@@ -149,6 +150,42 @@ func (e *Engine) load() error {
 		return err
 	}
 	return e.store.load(e.loadWords)
+}
+
+// keeper is a vector index that was there before it was filled.
+type keeper interface {
+	// holds reports whether it has exactly these nodes and vectors of a source.
+	holds(entries []Entry) bool
+	// sources are those it holds, as (tenant, source).
+	sources() [][2]string
+}
+
+// loadVectors fills the vector index with one source, unless it kept it.
+func (e *Engine) loadVectors(ctx context.Context, k kept) error {
+	if x, ok := e.vectors.(keeper); ok && !k.stale && x.holds(k.entries) {
+		return nil
+	}
+	if err := e.vectors.Remove(ctx, k.src.Tenant, k.src.ID); err != nil || k.stale {
+		return err
+	}
+	return e.vectors.Add(ctx, k.entries)
+}
+
+// dropUnknown takes out of a vector index what it kept and nobody lists, as
+// after a crash in the middle of a removal.
+func (e *Engine) dropUnknown(ctx context.Context) error {
+	x, ok := e.vectors.(keeper)
+	if !ok {
+		return nil
+	}
+	for _, s := range x.sources() {
+		if e.catalog.get(s[0], s[1]) == nil {
+			if err := e.vectors.Remove(ctx, s[0], s[1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // loadWords fills the keyword index with one source.

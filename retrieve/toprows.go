@@ -12,7 +12,7 @@ type rowScore struct {
 // Equal scores keep the smaller node id, whatever the order of the scan.
 type topRows struct {
 	most int
-	rows []exactRow
+	rows []tableRow
 	heap []rowScore
 }
 
