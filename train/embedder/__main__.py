@@ -10,24 +10,36 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is loaded
 
 import dataclasses
 
-from . import distill, export, lesson, moments, tune
+from . import distill, export, lesson, meetings, moments, tune
 from .features import Rows
 from .student import embed
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 
-def learn(taught: lesson.Lesson, videos: list[dict], first: distill.Settings, then: tune.Settings, check=None):
-    """Distils, then tunes on videos. check: videos to report recall on."""
+@dataclasses.dataclass
+class Pairs:
+    """What tuning learns from, or what is kept out to report on."""
+
+    videos: list[dict]
+    recordings: list[dict]
+
+
+def learn(taught: lesson.Lesson, pairs: Pairs, first: distill.Settings, then: tune.Settings, kept_out: Pairs | None = None):
+    """Distils, then tunes; reports on what was kept out after every epoch."""
     rows = Rows(taught.vocabulary, lesson.BUCKETS)
     table = distill.start(taught, rows, first)
     parts = distill.lessons(taught, rows)
 
     def report(epoch: int, loss: float) -> None:
-        print(epoch, round(loss, 4), moments.recall(check, lambda t: embed(table, rows, t)) if check else "", flush=True)
+        found = ()
+        if kept_out:
+            by = lambda texts: embed(table, rows, texts)
+            found = moments.recall(kept_out.videos, by), meetings.recall(kept_out.recordings, by)
+        print(epoch, round(loss, 4), *found, flush=True)
 
     distill.run(table, parts, first, report)
-    tune.Tuner(rows, table, videos, parts[0], then).run(report)
+    tune.Tuner(rows, table, pairs.videos, parts[0], then, meetings.Speech(rows, pairs.recordings)).run(report)
     return rows, table
 
 
@@ -39,7 +51,8 @@ def main() -> None:
     a.work.mkdir(parents=True, exist_ok=True)
     first, then = distill.Settings(), tune.Settings()
     taught = lesson.prepare(a.work, a.shared)
-    rows, table = learn(taught, moments.load(a.shared, "moments-train"), first, then)
+    pairs = Pairs(*(moments.load(a.shared, name) for name in ("moments-train", "meetings-train")))
+    rows, table = learn(taught, pairs, first, then)
     recipe = {"distill": dataclasses.asdict(first), "tune": dataclasses.asdict(then), "bench": ["moments-train", "meetings-train"]}
     print(export.write(REPOSITORY, rows, table, recipe))
 

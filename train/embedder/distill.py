@@ -24,15 +24,16 @@ class Settings:
 
 
 def start(lesson: Lesson, rows: Rows, s: Settings) -> np.ndarray:
-    """A known word starts at the teacher's vector of the word alone, shorter
-    where it is frequent; everything else at a random direction, so that what
-    no text teaches still tells words apart."""
+    """An English word starts at the teacher's vector of the word alone, every
+    other feature at a random direction, so that what no text teaches still
+    tells words apart; both the shorter the more frequent they are."""
     table = np.random.default_rng(s.seed).normal(size=(rows.count, DIM)).astype(np.float32)
     table *= s.group_norm / np.linalg.norm(table, axis=1, keepdims=True)
-    total = lesson.counts.total()
     for word, vector in zip(lesson.vocabulary, lesson.words):
+        row = rows.row[hash64(*word)]
         if vector.any():
-            table[rows.row[hash64(*word)]] = vector * (s.smooth / (s.smooth + lesson.counts[word] / total))
+            table[row] = vector
+        table[row] *= s.smooth / (s.smooth + lesson.frequency[word])
     return table
 
 

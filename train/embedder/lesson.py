@@ -23,7 +23,7 @@ class Lesson:
     targets: np.ndarray  # [len(texts), DIM], unit length
     vocabulary: list[tuple[int, str]]
     words: np.ndarray  # [len(vocabulary), DIM], the teacher's vectors of the words alone; zeros: not English
-    counts: Counter  # how often the English texts hold a feature
+    frequency: dict[tuple[int, str], float]  # of a feature among all of its language's texts
 
 
 def prepare(work: pathlib.Path, shared: pathlib.Path) -> Lesson:
@@ -39,11 +39,11 @@ def prepare(work: pathlib.Path, shared: pathlib.Path) -> Lesson:
         at = {e: i for i, e in enumerate(sides)}
         texts += [o for _, o in found]
         targets.append(turn(teacher(sides))[[at[e] for e, _ in found]])
-    known, counts = vocabulary(english, other)
+    known, frequency = vocabulary(english, other)
     words = np.zeros((len(known), DIM), np.float32)
-    own = [i for i, (kind, w) in enumerate(known) if kind == WORD and w.isascii()]
+    own = [i for i, (kind, w) in enumerate(known[:ENGLISH_ROWS]) if kind == WORD and w.isascii()]
     words[own] = turn(teacher([known[i][1] for i in own]))
-    return Lesson(texts, np.concatenate(targets), known, words, counts)
+    return Lesson(texts, np.concatenate(targets), known, words, frequency)
 
 
 def projection(vectors: np.ndarray):
@@ -60,9 +60,9 @@ def projection(vectors: np.ndarray):
     return turn
 
 
-def vocabulary(english, other) -> tuple[list[tuple[int, str]], Counter]:
-    """The features that get a row of their own: the most frequent of the
-    English texts, then of each other language in equal parts."""
+def vocabulary(english, other) -> tuple[list[tuple[int, str]], dict[tuple[int, str], float]]:
+    """The features that get a row of their own, with their frequencies: the
+    most common of the English texts, then of the other languages in equal parts."""
     seen, counts = Counter(), Counter()
     for name, group in english.items():
         for text in group:
@@ -70,11 +70,12 @@ def vocabulary(english, other) -> tuple[list[tuple[int, str]], Counter]:
             counts.update(features)
             for f in set(features):
                 seen[f] += SEEN.get(name, 1.0)
-    known = dict.fromkeys(most(seen, ENGLISH_ROWS))
+    frequency = {f: counts[f] / counts.total() for f in most(seen, ENGLISH_ROWS)}
     for found in other.values():
-        seen = Counter(f for _, text in found for f in set(read(text)) if f not in known and (f[0] >= CHAR or not f[1].isdigit()))
-        known.update(dict.fromkeys(most(seen, OTHER_ROWS // len(other))))
-    return list(known), counts
+        counts = Counter(f for _, text in found for f in read(text))
+        new = Counter({f: n for f, n in counts.items() if f not in frequency})
+        frequency.update((f, new[f] / counts.total()) for f in most(new, OTHER_ROWS // len(other)))
+    return list(frequency), frequency
 
 
 def most(seen: Counter, n: int) -> list[tuple[int, str]]:

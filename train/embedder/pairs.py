@@ -42,6 +42,11 @@ def gettext_pairs(file: pathlib.Path) -> list[tuple[str, str]]:
     return [p for p in out if p[0]]
 
 
+def catalogues(packages: pathlib.Path, code: str) -> list[pathlib.Path]:
+    """The gettext catalogues of one language, in order."""
+    return sorted(f for name in ("wesnoth-*", "iso-codes") for f in packages.glob(f"{name}/usr/share/**/{code}/LC_MESSAGES/*.mo"))
+
+
 def page_pairs(english: pathlib.Path, other: pathlib.Path, pattern: str, tag: str) -> list[tuple[str, str]]:
     """Paragraphs of pages that have equally many in both languages."""
     find, out = re.compile(rf"<(?:{tag})\b[^>]*>(.*?)</", re.S), []
@@ -82,10 +87,7 @@ def chinese_dictionary(packages: pathlib.Path) -> list[tuple[str, str]]:
 def translated(packages: pathlib.Path) -> dict[str, list[tuple[str, str]]]:
     out = {}
     for lang, code in CATALOGUES.items():
-        found = []
-        for folder in ("wesnoth-1.16-data/usr/share/games/wesnoth/1.16/locale", "iso-codes/usr/share/locale"):
-            for file in sorted((packages / folder / code / "LC_MESSAGES").glob("*.mo")):
-                found += gettext_pairs(file)
+        found = [p for file in catalogues(packages, code) for p in gettext_pairs(file)]
         manuals = packages / "gnome-user-docs/usr/share/help"
         found += page_pairs(manuals / "C", manuals / code, "**/*.page", "p|title")
         if lang in HANDBOOK:

@@ -5,7 +5,7 @@ import random
 import re
 
 from . import moments
-from .pairs import gettext_pairs, tidy
+from .pairs import catalogues, gettext_pairs, tidy
 
 SPEECH_WORDS = (6, 48)  # a piece of speech has at least and at most so many words
 DEFINITIONS = 60_000
@@ -52,9 +52,8 @@ def definitions(packages: pathlib.Path) -> list[str]:
 
 
 def stories(packages: pathlib.Path) -> list[str]:
-    """The English side of translated prose, wherever it has a few words."""
-    game = packages / "wesnoth-1.16-data/usr/share/games/wesnoth/1.16/locale/es/LC_MESSAGES"
-    out = [e for file in sorted(game.glob("*.mo")) for e, _ in gettext_pairs(file)]
+    """The English side of translated prose and dialogue, wherever it has a few words."""
+    out = [e for file in catalogues(packages, "es") for e, _ in gettext_pairs(file)]
     help_pages = packages / "gnome-user-docs/usr/share/help/C"
     for page in sorted(help_pages.rglob("*.page")):
         out += [tidy(p) for p in re.findall(r"<p\b[^>]*>(.*?)</p>", page.read_text(encoding="utf-8"), re.S)]

@@ -7,13 +7,14 @@ import numpy as np
 
 from .features import Rows
 from .losses import agree, follow, marginal
+from .meetings import Speech
 from .moments import Side, overlap
 from .student import Adam, Bags, rate_at
 
 
 @dataclass
 class Settings:
-    epochs: int = 15
+    epochs: int = 20
     videos: int = 512  # in a batch
     rate: float = 3e-3
     scale: float = 20.0
@@ -22,6 +23,7 @@ class Settings:
     joined: float = 1.0  # weight of finding the joined captions
     anchor: float = 1.0  # weight of staying with the teacher
     anchors: int = 512  # texts a step for that
+    speech: float = 0.3  # weight of finding a question's stretch of a recording
     seed: int = 11
 
 
@@ -31,13 +33,13 @@ def unit(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Tuner:
-    def __init__(self, rows: Rows, table: np.ndarray, videos: list[dict], anchors: tuple[Bags, np.ndarray], s: Settings):
+    def __init__(self, rows: Rows, table: np.ndarray, videos: list[dict], anchors: tuple[Bags, np.ndarray], s: Settings, speech: Speech | None = None):
         self.s, self.table, self.adam = s, table, Adam(table)
         self.rng = np.random.default_rng(s.seed)
         self.count = len(videos)
         self.nodes, self.queries = Side(videos, "nodes"), Side(videos, "queries")
         self.node_bags, self.query_bags = Bags(rows, self.nodes.texts), Bags(rows, self.queries.texts)
-        self.anchors = anchors
+        self.anchors, self.speech = anchors, speech
 
     def run(self, report=None) -> None:
         steps_each = max(1, self.count // self.s.videos)
@@ -59,6 +61,10 @@ class Tuner:
             more, dv = follow(batch.forward(self.table), targets[which], 20.0, 0.2)
             grads.append((batch.rows, batch.backward(self.s.anchor * dv)))
             loss += more
+        if self.speech and self.s.speech > 0:
+            more, found = self.speech.step(self.table, self.rng, self.s.scale, self.s.drop)
+            grads += [(rows, self.s.speech * g) for rows, g in found]
+            loss += self.s.speech * more
         self.adam.step(grads, rate)
         return loss
 
