@@ -45,11 +45,13 @@ func writeMarkdown(b *bytes.Buffer, t *tree.Tree) error {
 }
 
 // deepLink is a link that opens the page at a node's place.
-func deepLink(t *tree.Tree, n *tree.Node) string {
-	if n.Span.Unit != tree.UnitMS {
-		return "(" + n.Span.String() + ")"
+func deepLink(t *tree.Tree, n *tree.Node) string { return placeLink(t.Source.ID, n.Span) }
+
+func placeLink(source string, s tree.Span) string {
+	if s.Unit != tree.UnitMS {
+		return "(" + s.String() + ")"
 	}
-	return fmt.Sprintf("[%s](/#/s/%s?t=%d)", tree.Clock(n.Span.StartMS), t.Source.ID, n.Span.StartMS/1000)
+	return fmt.Sprintf("[%s](/#/s/%s?t=%d)", tree.Clock(s.StartMS), source, s.StartMS/1000)
 }
 
 func markdownText(s string) string {
