@@ -25,6 +25,7 @@ type app struct {
 	store      *library.Store
 	engine     *retrieve.Engine
 	embedder   embedder
+	media      ingest.Media
 	worker     *ingest.Worker
 	fetcher    *ingest.Fetcher
 	fetches    fetches
@@ -92,11 +93,12 @@ func (a *app) openWorker(context.Context) error {
 	if transcribe != nil {
 		models["asr"] = a.settings.ASR.Model
 	}
+	a.media = media(a.settings, self, a.log)
 	a.worker = &ingest.Worker{
 		Catalog: a.store, Queue: a.store, Results: a.store, Files: files{a.store}, Plans: a.store,
 		Index: a.engine.Add, Forget: a.engine.Remove, DropContent: a.store.RemoveContent,
 		Report:    func(job tree.Job, p tree.Progress) { a.server.Report(job, p) },
-		Media:     media(a.settings, self, a.log),
+		Media:     a.media,
 		Describer: describer, Models: models, Transcribe: transcribe, Meter: newMeter, Log: a.log,
 		Settings: ingest.Settings{
 			L1Target: a.settings.L1Target.V, L2Target: a.settings.L2Target.V, L3FPS: a.settings.L3FPS.V, L3Batch: a.settings.L3Batch.V,

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -72,13 +73,30 @@ func showNode(p Process, n *tree.Node) {
 }
 
 type exportCmd struct {
-	Format string `help:"tree, json, vtt, srt, chapters, chapters.vtt, md or edl." default:"tree"`
-	ID     string `arg:"" help:"Source id."`
+	Format string   `help:"tree, json, vtt, srt, chapters, chapters.vtt, md, edl or clip (an MP4 file)." default:"tree"`
+	From   duration `help:"Where a clip begins." default:"0s"`
+	To     duration `help:"Where a clip ends; 0 = at the end." default:"0s"`
+	Exact  bool     `help:"Begin and end a clip at these times, encoded anew; without it the clip is copied from the key frame before."`
+	Concat string   `help:"Join the moments of the source that this answer cites, by the answer's stream." placeholder:"STREAM"`
+	ID     string   `arg:"" help:"Source id."`
 }
 
 // Run writes a source in a format.
 func (cmd exportCmd) Run(ctx context.Context, s *Settings, p Process) error {
-	return withClient(ctx, s, p, func(c *client.Client) error { return c.Export(ctx, cmd.ID, cmd.Format, p.Stdout) })
+	return withClient(ctx, s, p, func(c *client.Client) error {
+		if cmd.Format != "clip" && cmd.Concat == "" {
+			return c.Export(ctx, cmd.ID, cmd.Format, p.Stdout)
+		}
+		clip := client.Clip{Answer: cmd.Concat, Exact: cmd.Exact}
+		if cmd.Concat == "" && (cmd.From.V > 0 || cmd.To.V > 0) {
+			src, err := c.Source(ctx, cmd.ID)
+			if err != nil {
+				return err
+			}
+			clip.Parts = []tree.Span{tree.MS(cmd.From.V.Milliseconds(), cmp.Or(cmd.To.V.Milliseconds(), src.DurationMS))}
+		}
+		return c.ExportClip(ctx, cmd.ID, clip, p.Stdout)
+	})
 }
 
 type importCmd struct {

@@ -140,6 +140,35 @@ func (c *Client) Export(ctx context.Context, id, format string, w io.Writer) err
 	})
 }
 
+// Clip says what is cut out of a source's medium.
+type Clip struct {
+	Parts  []tree.Span // of media; none mean all of it
+	Answer string      // stream of an answer: the places of the source it cites
+	Exact  bool        // begin and end at the times, encoded anew
+}
+
+// ExportClip writes a clip as an MP4 file.
+func (c *Client) ExportClip(ctx context.Context, id string, clip Clip, w io.Writer) error {
+	q := url.Values{"format": {"clip"}}
+	var parts []string
+	for _, p := range clip.Parts {
+		parts = append(parts, fmt.Sprintf("%d-%d", p.StartMS, p.EndMS))
+	}
+	if len(parts) > 0 {
+		q.Set("parts", strings.Join(parts, ","))
+	}
+	if clip.Answer != "" {
+		q.Set("answer", clip.Answer)
+	}
+	if clip.Exact {
+		q.Set("exact", "1")
+	}
+	return c.do(ctx, http.MethodGet, "/v1/sources/"+url.PathEscape(id)+"/export?"+q.Encode(), nil, "", func(r io.Reader) error {
+		_, err := io.Copy(w, r)
+		return err
+	})
+}
+
 // Delete removes a source with everything made of it.
 func (c *Client) Delete(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, "/v1/sources/"+url.PathEscape(id), nil, "", nil)

@@ -4,15 +4,17 @@ import "github.com/reeltree/reeltree/tree"
 
 // MediaRequest is what the media worker is asked for. One child serves one request.
 type MediaRequest struct {
-	Document   string  `json:"document,omitempty"` // format of a document, in mode "document"
-	Mode       string  `json:"mode"`               // "probe": headers and one pass over all packets; "sample": frames of a stretch; "sound": its samples; "document": blocks of text
-	FromMS     int64   `json:"from_ms"`
-	ToMS       int64   `json:"to_ms"` // 0 = to the end
-	FPS        float64 `json:"fps"`   // wanted frames per second, default 1.0
-	LongSide   int     `json:"long_side"`
-	Quality    int     `json:"quality"` // FFmpeg qscale, 2 best to 31
-	AudioTrack int     `json:"audio_track"`
-	MaxPixels  int64   `json:"max_pixels"`
+	Document   string     `json:"document,omitempty"` // format of a document, in mode "document"
+	Mode       string     `json:"mode"`               // "probe": headers and one pass over all packets; "sample": frames of a stretch; "sound": its samples; "document": blocks of text; "clip": an MP4 file of Spans
+	FromMS     int64      `json:"from_ms"`
+	ToMS       int64      `json:"to_ms"` // 0 = to the end
+	FPS        float64    `json:"fps"`   // wanted frames per second, default 1.0
+	LongSide   int        `json:"long_side"`
+	Quality    int        `json:"quality"` // FFmpeg qscale, 2 best to 31
+	AudioTrack int        `json:"audio_track"`
+	MaxPixels  int64      `json:"max_pixels"`
+	Spans      []ClipSpan `json:"spans,omitempty"` // of a clip, in its order
+	Exact      bool       `json:"exact,omitempty"` // a clip begins and ends at its times; else at key frames
 }
 
 // MediaFacts is what probing found out, on the source's own timeline.

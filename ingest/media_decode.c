@@ -8,8 +8,6 @@
 
 static const AVRational US = {1, 1000000};
 
-int rt_read(RtReader *r, AVPacket *pkt);
-
 int rt_decoder(RtDecoder *d, RtReader *r, AVCodecContext *cc, int stream) {
   *d = (RtDecoder){.r = r, .cc = cc, .stream = stream, .first_dts = INT64_MIN};
   for (int i = 0; i < RT_RING; i++)

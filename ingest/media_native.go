@@ -56,6 +56,8 @@ func (j *mediaJob) native(ctx context.Context) error {
 		return j.probe(ctx, in)
 	case mediaSoundMode:
 		return j.sound(ctx, in)
+	case mediaClipMode:
+		return j.clip(ctx, in)
 	}
 	return j.sample(ctx, in)
 }
@@ -96,6 +98,14 @@ func (j *mediaJob) open() (*nativeInput, error) {
 
 // reopen starts the input over, with only one stream left on.
 func (j *mediaJob) reopen(in *nativeInput, stream int) error {
+	return j.reopenBoth(in, stream, -1)
+}
+
+// reopenBoth leaves two streams on; -1 is none.
+func (j *mediaJob) reopenBoth(in *nativeInput, stream, other int) error {
+	if stream < 0 {
+		stream, other = other, stream
+	}
 	kind := in.streams[stream].Type
 	in.close()
 	again, err := j.open()
@@ -106,7 +116,7 @@ func (j *mediaJob) reopen(in *nativeInput, stream int) error {
 	if stream >= len(in.streams) || in.streams[stream].Type != kind {
 		return errors.New("the streams changed between two readings")
 	}
-	C.rt_only(in.c, C.int(stream))
+	C.rt_only(in.c, C.int(stream), C.int(other))
 	return nil
 }
 

@@ -75,6 +75,23 @@ typedef struct {
   int room; // of out, in samples
 } RtSound;
 
+// RtClip writes an MP4 file of parts of the input, encoded anew or copied.
+// Times are microseconds on the clip's own timeline.
+typedef struct {
+  AVFormatContext *fc;
+  int video, audio, begun; // streams of the clip, -1 = none
+  AVCodecContext *venc, *aenc;
+  struct SwsContext *sws;
+  struct SwrContext *swr;
+  struct AVAudioFifo *fifo;
+  int in_rate, in_format, in_channels; // of what swr takes
+  int64_t last_video, encoded;         // last picture's pts; samples given to the encoder
+  AVFrame *frame;
+  AVPacket *pkt;
+  uint8_t *out_bytes;
+  size_t len, cap;
+} RtClip;
+
 AVIOContext *rt_io(int fd, int64_t size);
 void rt_attach(AVFormatContext *fc, AVIOContext *io);
 int rt_find_info(AVFormatContext *fc, int64_t max_pixels);
@@ -82,13 +99,28 @@ void rt_stream(AVFormatContext *fc, int i, RtStream *out);
 int64_t rt_end_us(AVFormatContext *fc);
 void rt_reader(RtReader *r, AVFormatContext *fc);
 int rt_scan(RtReader *r, AVPacket *pkt, RtPacket *out, int n, const uint8_t *stop);
-void rt_only(AVFormatContext *fc, int stream);
+void rt_only(AVFormatContext *fc, int stream, int other);
+int rt_read(RtReader *r, AVPacket *pkt);
 int rt_decoder(RtDecoder *d, RtReader *r, AVCodecContext *cc, int stream);
 int rt_seek(RtDecoder *d, int64_t us);
 int rt_next(RtDecoder *d, AVFrame *frame, RtFrame *out);
 int rt_sound(RtSound *s, RtReader *r, AVCodecContext *cc, int stream);
 int rt_sound_next(RtSound *s, int64_t *us);
 void rt_sound_free(RtSound *s);
+int rt_clip(RtClip *c);
+int rt_clip_video(RtClip *c, AVStream *from, int w, int h);
+int rt_clip_audio(RtClip *c);
+int rt_clip_copy(RtClip *c, AVStream *from, int *index);
+int rt_clip_begin(RtClip *c);
+int rt_clip_picture(RtClip *c, const AVFrame *f, int64_t us);
+int rt_clip_sound(RtClip *c, const AVFrame *f, int64_t us, int64_t from, int64_t to);
+int rt_clip_packet(RtClip *c, AVPacket *p, AVStream *from, int stream, int64_t us);
+int rt_clip_pad(RtClip *c, int64_t us);
+int rt_clip_end(RtClip *c);
+void rt_clip_free(RtClip *c);
+int rt_clip_seek(AVFormatContext *fc, int stream, int64_t us);
+int64_t rt_frame_us(const AVFrame *f, const AVStream *st);
+int64_t rt_packet_us(const AVPacket *p, const AVStream *st, int decode);
 uint64_t rt_dhash(const AVFrame *f);
 int rt_chapter(AVFormatContext *fc, int i, int64_t *start, int64_t *end, AVDictionary **metadata);
 void *rt_first(void *wrapper);

@@ -19,6 +19,7 @@ const (
 	mediaMsgFrame  = 'P' // time, width, height, hash, then the JPEG
 	mediaMsgShot   = 'S' // time, score as IEEE 754 bits
 	mediaMsgSound  = 'A' // number of the first sample, then samples as 16-bit little endian
+	mediaMsgClip   = 'V' // bytes of an MP4 file
 	mediaMsgBlocks = 'B' // JSON array of Block
 	mediaMsgText   = 'T' // JSON DocumentFacts
 	mediaMsgError  = 'E' // JSON MediaError: the file is refused
@@ -31,6 +32,8 @@ func mediaLimit(kind byte) int {
 	switch kind {
 	case mediaMsgFacts:
 		return 32 << 20
+	case mediaMsgClip:
+		return maxClipBlock
 	case mediaMsgBlocks:
 		return 8 << 20
 	case mediaMsgFrame:

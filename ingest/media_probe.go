@@ -15,6 +15,7 @@ const (
 	mediaSampleMode   = "sample"
 	mediaSoundMode    = "sound"
 	mediaDocumentMode = "document"
+	mediaClipMode     = "clip"
 	mediaNone         = math.MinInt64 // no time stamp
 )
 
@@ -103,6 +104,9 @@ func chooseMedia(streams []mediaStream, track int) (video, audio int) {
 	}
 	return video, audio
 }
+
+// mediaModes are the requests a child knows.
+var mediaModes = []string{mediaProbeMode, mediaSampleMode, mediaSoundMode, mediaDocumentMode, mediaClipMode}
 
 // mediaZeroPackets is how many packets at the start decide where 0 is. Probing
 // and sampling look at the same ones, so they agree.

@@ -229,7 +229,8 @@ int rt_scan(RtReader *r, AVPacket *pkt, RtPacket *out, int n, const uint8_t *sto
   return n;
 }
 
-void rt_only(AVFormatContext *fc, int stream) {
+// rt_only leaves one stream on, or two.
+void rt_only(AVFormatContext *fc, int stream, int other) {
   for (unsigned i = 0; i < fc->nb_streams; i++)
-    fc->streams[i]->discard = (int)i == stream ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
+    fc->streams[i]->discard = (int)i == stream || (int)i == other ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
 }

@@ -7,8 +7,6 @@
 
 static const AVRational US = {1, 1000000};
 
-int rt_read(RtReader *r, AVPacket *pkt);
-
 int rt_sound(RtSound *s, RtReader *r, AVCodecContext *cc, int stream) {
   *s = (RtSound){.r = r, .cc = cc, .stream = stream, .frame = av_frame_alloc(), .pkt = av_packet_alloc()};
   cc->pkt_timebase = r->fc->streams[stream]->time_base;

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -115,7 +116,7 @@ func defaultRequest(r *MediaRequest) error {
 		r.MaxPixels = 40_000_000
 	}
 	switch {
-	case r.Mode != mediaProbeMode && r.Mode != mediaSampleMode && r.Mode != mediaSoundMode && r.Mode != mediaDocumentMode,
+	case !slices.Contains(mediaModes, r.Mode) || (r.Mode == mediaClipMode) != validSpans(r.Spans),
 		!(r.FPS > 0 && r.FPS <= 1000),
 		r.LongSide < 1 || r.LongSide > 8192,
 		r.Quality < 1 || r.Quality > 31,

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrFormat is returned by Config.Export for a format it does not know.
-var ErrFormat = errors.New("the format is unknown: use tree, vtt, srt, chapters, chapters.vtt, json, md or edl")
+var ErrFormat = errors.New("the format is unknown: use tree, vtt, srt, chapters, chapters.vtt, json, md, edl or clip")
 
 // Error is a refusal as the wire has it.
 type Error struct {

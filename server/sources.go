@@ -321,6 +321,9 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request, tenant, format s
 	if err != nil {
 		return err
 	}
+	if format == "clip" {
+		return s.exportClip(w, r, src)
+	}
 	t, err := s.cfg.Catalog.Tree(r.Context(), tenant, src.ID)
 	if err != nil {
 		return err
