@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
 
@@ -77,26 +78,51 @@ type exportCmd struct {
 	From   duration `help:"Where a clip begins." default:"0s"`
 	To     duration `help:"Where a clip ends; 0 = at the end." default:"0s"`
 	Exact  bool     `help:"Begin and end a clip at these times, encoded anew; without it the clip is copied from the key frame before."`
-	Concat string   `help:"Join the moments of the source that this answer cites, by the answer's stream." placeholder:"STREAM"`
-	ID     string   `arg:"" help:"Source id."`
+	Answer string   `help:"Export this answer, by its stream, instead of a source; as a clip the moment it cites first." placeholder:"STREAM"`
+	Concat bool     `help:"Join all moments an answer cites into one clip."`
+	ID     string   `arg:"" optional:"" help:"Source id; with --answer only the moments of this source."`
 }
 
-// Run writes a source in a format.
+// Run writes a source or an answer in a format.
 func (cmd exportCmd) Run(ctx context.Context, s *Settings, p Process) error {
+	if cmd.ID == "" && cmd.Answer == "" {
+		return fmt.Errorf("%w: name the source to export, or an answer with --answer: reeltree list shows the sources", errUsage)
+	}
 	return withClient(ctx, s, p, func(c *client.Client) error {
-		if cmd.Format != "clip" && cmd.Concat == "" {
-			return c.Export(ctx, cmd.ID, cmd.Format, p.Stdout)
+		switch {
+		case cmd.Answer != "":
+			return c.ExportAnswer(ctx, cmd.Answer, cmd.Format, cmd.wishes(), p.Stdout)
+		case cmd.Format == "clip":
+			return cmd.clip(ctx, c, p)
 		}
-		clip := client.Clip{Answer: cmd.Concat, Exact: cmd.Exact}
-		if cmd.Concat == "" && (cmd.From.V > 0 || cmd.To.V > 0) {
-			src, err := c.Source(ctx, cmd.ID)
-			if err != nil {
-				return err
-			}
-			clip.Parts = []tree.Span{tree.MS(cmd.From.V.Milliseconds(), cmp.Or(cmd.To.V.Milliseconds(), src.DurationMS))}
-		}
-		return c.ExportClip(ctx, cmd.ID, clip, p.Stdout)
+		return c.Export(ctx, cmd.ID, cmd.Format, p.Stdout)
 	})
+}
+
+// wishes are what a clip of an answer may be asked for.
+func (cmd exportCmd) wishes() url.Values {
+	q := url.Values{}
+	for name, v := range map[string]bool{"concat": cmd.Concat, "exact": cmd.Exact} {
+		if v {
+			q.Set(name, "1")
+		}
+	}
+	if cmd.ID != "" {
+		q.Set("source", cmd.ID)
+	}
+	return q
+}
+
+func (cmd exportCmd) clip(ctx context.Context, c *client.Client, p Process) error {
+	var parts []tree.Span
+	if cmd.From.V > 0 || cmd.To.V > 0 {
+		src, err := c.Source(ctx, cmd.ID)
+		if err != nil {
+			return err
+		}
+		parts = []tree.Span{tree.MS(cmd.From.V.Milliseconds(), cmp.Or(cmd.To.V.Milliseconds(), src.DurationMS))}
+	}
+	return c.ExportClip(ctx, cmd.ID, parts, cmd.Exact, p.Stdout)
 }
 
 type importCmd struct {

@@ -32,7 +32,7 @@ func (a *app) openServer(context.Context) error {
 	a.localToken = hex.EncodeToString(local[:])
 	a.server = server.New(server.Config{
 		Answer: answerer.Answer, Search: a.engine.Query, Catalog: a.store, Bytes: a.store, Records: records{a.store},
-		Submit: a.submit, Act: a.act, Delete: a.delete, Import: a.importTree, Quote: a.quote, Export: export, Clip: a.clip,
+		Submit: a.submit, Act: a.act, Delete: a.delete, Import: a.importTree, Quote: a.quote, Export: export, Cut: a.cut,
 		NotFound: func(err error) bool { return errors.Is(err, library.ErrNotFound) },
 		TooLarge: func(err error) bool { return errors.Is(err, library.ErrTooLarge) },
 		Refusal:  sourceRefusal,
@@ -152,36 +152,6 @@ func (a *app) importTree(ctx context.Context, tenant string, r io.Reader) (tree.
 		return tree.Source{}, err
 	}
 	return src, a.engine.AddTree(ctx, t)
-}
-
-// clip cuts parts out of a source's medium, all of it where none are named.
-func (a *app) clip(ctx context.Context, tenant, source string, parts []server.Part, exact bool, w io.Writer) error {
-	src, err := a.store.Source(ctx, tenant, source)
-	if err != nil {
-		return err
-	}
-	if src.Kind != tree.KindVideo && src.Kind != tree.KindAudio {
-		return &ingest.SourceError{Reason: "Only videos and recordings can be cut; this source is none."}
-	}
-	file, err := a.store.OpenContent(ctx, tenant, source)
-	if errors.Is(err, library.ErrNotFound) {
-		return &ingest.SourceError{Reason: "The medium of this source was not kept, so nothing can be cut out of it; ingest it again and keep the media."}
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }()
-	spans := []ingest.ClipSpan{{ToMS: src.DurationMS}}
-	if len(parts) > 0 {
-		spans = nil
-	}
-	for _, p := range parts {
-		if p.FromMS >= src.DurationMS {
-			return &ingest.SourceError{Reason: fmt.Sprintf("The part from %s lies behind the end of this source at %s; choose one inside of it.", tree.Clock(p.FromMS), tree.Clock(src.DurationMS))}
-		}
-		spans = append(spans, ingest.ClipSpan{FromMS: p.FromMS, ToMS: min(p.ToMS, src.DurationMS)})
-	}
-	return a.media.Clip(ctx, file, spans, exact, w)
 }
 
 func export(t *tree.Tree, format string) (string, []byte, error) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"mime/multipart"
 	"net"
 	"net/http"
@@ -134,36 +135,36 @@ func (c *Client) ReadTree(ctx context.Context, id string) (*tree.Tree, error) {
 
 // Export writes a source in a format.
 func (c *Client) Export(ctx context.Context, id, format string, w io.Writer) error {
-	return c.do(ctx, http.MethodGet, "/v1/sources/"+url.PathEscape(id)+"/export?format="+url.QueryEscape(format), nil, "", func(r io.Reader) error {
-		_, err := io.Copy(w, r)
-		return err
-	})
+	return c.download(ctx, "/v1/sources/"+url.PathEscape(id)+"/export?format="+url.QueryEscape(format), w)
 }
 
-// Clip says what is cut out of a source's medium.
-type Clip struct {
-	Parts  []tree.Span // of media; none mean all of it
-	Answer string      // stream of an answer: the places of the source it cites
-	Exact  bool        // begin and end at the times, encoded anew
-}
-
-// ExportClip writes a clip as an MP4 file.
-func (c *Client) ExportClip(ctx context.Context, id string, clip Clip, w io.Writer) error {
+// ExportClip writes parts of a source's medium as an MP4 file, all of it where
+// none are named; exact begins and ends at their times.
+func (c *Client) ExportClip(ctx context.Context, id string, parts []tree.Span, exact bool, w io.Writer) error {
 	q := url.Values{"format": {"clip"}}
-	var parts []string
-	for _, p := range clip.Parts {
-		parts = append(parts, fmt.Sprintf("%d-%d", p.StartMS, p.EndMS))
+	var list []string
+	for _, p := range parts {
+		list = append(list, fmt.Sprintf("%d-%d", p.StartMS, p.EndMS))
 	}
-	if len(parts) > 0 {
-		q.Set("parts", strings.Join(parts, ","))
+	if len(list) > 0 {
+		q.Set("parts", strings.Join(list, ","))
 	}
-	if clip.Answer != "" {
-		q.Set("answer", clip.Answer)
-	}
-	if clip.Exact {
+	if exact {
 		q.Set("exact", "1")
 	}
-	return c.do(ctx, http.MethodGet, "/v1/sources/"+url.PathEscape(id)+"/export?"+q.Encode(), nil, "", func(r io.Reader) error {
+	return c.download(ctx, "/v1/sources/"+url.PathEscape(id)+"/export?"+q.Encode(), w)
+}
+
+// ExportAnswer writes a finished answer in a format; query holds further wishes
+// of the format: source, concat, exact.
+func (c *Client) ExportAnswer(ctx context.Context, stream, format string, query url.Values, w io.Writer) error {
+	q := url.Values{"format": {format}}
+	maps.Copy(q, query)
+	return c.download(ctx, "/v1/answers/"+url.PathEscape(stream)+"/export?"+q.Encode(), w)
+}
+
+func (c *Client) download(ctx context.Context, path string, w io.Writer) error {
+	return c.do(ctx, http.MethodGet, path, nil, "", func(r io.Reader) error {
 		_, err := io.Copy(w, r)
 		return err
 	})

@@ -1,39 +1,64 @@
 package server
 
 import (
-	"cmp"
-	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/reeltree/reeltree/generate"
 	"github.com/reeltree/reeltree/tree"
 )
 
-// Part is a part of a medium, [FromMS, ToMS) in milliseconds.
-type Part struct{ FromMS, ToMS int64 }
-
-// exportClip cuts the parts a request names, or those an answer cites, out of a
-// source's medium. The file is written while it is cut.
+// exportClip cuts the parts a request names, or all of it, out of a source's medium.
 func (s *Server) exportClip(w http.ResponseWriter, r *http.Request, src tree.Source) error {
-	if s.cfg.Clip == nil {
-		return newError(codeNoRoute, "this service cuts no clips")
+	places, err := readParts(src, r.URL.Query().Get("parts"))
+	if err != nil {
+		return err
 	}
-	q := r.URL.Query()
-	parts, err := readParts(q.Get("parts"))
-	if stream := q.Get("answer"); err == nil && stream != "" {
-		parts, err = s.cited(r.Context(), src, stream)
+	return s.sendClip(w, r, src.Tenant, places)
+}
+
+// getAnswerExport writes a finished answer in a format; as a clip the moment it
+// cites first, or with concat all of them, of one source where one is named.
+func (s *Server) getAnswerExport(w http.ResponseWriter, r *http.Request, tenant string) error {
+	if s.cfg.Records == nil {
+		return newError(codeNoRoute, "this service keeps no answers")
+	}
+	a, err := s.cfg.Records.Answer(r.Context(), tenant, r.PathValue("stream"))
+	if err != nil {
+		return err
+	}
+	record, q := generate.ReadRecord(a.Question, a.Events), r.URL.Query()
+	if q.Get("format") == "clip" {
+		places := record.Places()
+		if source := q.Get("source"); source != "" {
+			places = slices.DeleteFunc(places, func(p generate.Place) bool { return p.Source != source })
+		}
+		if q.Get("concat") == "" {
+			places = places[:min(1, len(places))]
+		}
+		return s.sendClip(w, r, tenant, places)
+	}
+	mimeType, data, known, err := generate.ExportAnswer(record, q.Get("format"))
+	if err == nil && !known {
+		err = ErrFormat
 	}
 	if err != nil {
 		return err
 	}
+	w.Header().Set("Content-Type", mimeType)
+	_, _ = w.Write(data) // the client may be gone
+	return nil
+}
+
+// sendClip writes the file while it is cut.
+func (s *Server) sendClip(w http.ResponseWriter, r *http.Request, tenant string, places []generate.Place) error {
 	out := &clipWriter{w: w}
-	err = s.cfg.Clip(r.Context(), src.Tenant, src.ID, parts, q.Get("exact") != "", out)
+	_, err := generate.Clip(r.Context(), s.cfg.Cut, generate.Cut{Tenant: tenant, Places: places, Exact: r.URL.Query().Get("exact") != ""}, out)
 	if err != nil && out.begun {
-		s.cfg.Log.Warn("a clip broke off", "source", src.ID, "error", err)
+		s.cfg.Log.Warn("a clip broke off", "error", err)
 		panic(http.ErrAbortHandler) // the client must not take half a file for a whole one
 	}
 	return err
@@ -46,6 +71,8 @@ type clipWriter struct {
 	begun bool
 }
 
+var _ io.Writer = (*clipWriter)(nil)
+
 // Write implements io.Writer.
 func (c *clipWriter) Write(b []byte) (int, error) {
 	if !c.begun {
@@ -56,73 +83,20 @@ func (c *clipWriter) Write(b []byte) (int, error) {
 	return c.w.Write(b)
 }
 
-var _ io.Writer = (*clipWriter)(nil)
-
-// readParts reads "3300-6700,8000-9000".
-func readParts(text string) ([]Part, error) {
-	var parts []Part
+// readParts reads "3300-6700,8000-9000"; nothing is the whole source.
+func readParts(src tree.Source, text string) ([]generate.Place, error) {
+	if text == "" {
+		return []generate.Place{{Source: src.ID, Span: tree.MS(0, src.DurationMS)}}, nil
+	}
+	var places []generate.Place
 	for p := range strings.SplitSeq(text, ",") {
 		from, to, _ := strings.Cut(p, "-")
 		a, errA := strconv.ParseInt(from, 10, 64)
 		b, errB := strconv.ParseInt(to, 10, 64)
-		if text != "" && (errA != nil || errB != nil || a < 0 || b <= a) {
+		if errA != nil || errB != nil || a < 0 || b <= a {
 			return nil, newError(codeBadRequest, "the parts %.60q are not of the form FROM-TO[,FROM-TO] in milliseconds, each ending after it begins", text)
 		}
-		if text != "" {
-			parts = append(parts, Part{a, b})
-		}
+		places = append(places, generate.Place{Source: src.ID, Span: tree.MS(a, b)})
 	}
-	return parts, nil
-}
-
-// cited are the places of a source that a finished answer cites, in time
-// order; those that touch are one.
-func (s *Server) cited(ctx context.Context, src tree.Source, stream string) ([]Part, error) {
-	st, err := s.lookup(ctx, src.Tenant, stream)
-	if err != nil {
-		return nil, err
-	}
-	events, _, _, _ := st.after(0)
-	shown, cited := map[int]Part{}, map[int]bool{}
-	for _, e := range events {
-		var m struct {
-			Type   string
-			N      int
-			Source struct{ ID string }
-			Span   tree.Span
-		}
-		if json.Unmarshal(e.body, &m) != nil {
-			continue
-		}
-		switch {
-		case m.Type == "evidence" && m.Source.ID == src.ID && m.Span.Unit == tree.UnitMS && m.Span.Duration() > 0:
-			shown[m.N] = Part{m.Span.StartMS, m.Span.EndMS}
-		case m.Type == "citation":
-			cited[m.N] = true
-		}
-	}
-	var parts []Part
-	for n, p := range shown {
-		if cited[n] {
-			parts = append(parts, p)
-		}
-	}
-	if len(parts) == 0 {
-		return nil, newError(codeBadRequest, "that answer cites no moment of this source, so there is nothing to cut")
-	}
-	return joinParts(parts), nil
-}
-
-// joinParts sorts parts and joins those that overlap or touch.
-func joinParts(parts []Part) []Part {
-	slices.SortFunc(parts, func(a, b Part) int { return cmp.Or(cmp.Compare(a.FromMS, b.FromMS), cmp.Compare(a.ToMS, b.ToMS)) })
-	out := parts[:1]
-	for _, p := range parts[1:] {
-		if last := &out[len(out)-1]; p.FromMS <= last.ToMS {
-			last.ToMS = max(last.ToMS, p.ToMS)
-			continue
-		}
-		out = append(out, p)
-	}
-	return out
+	return places, nil
 }

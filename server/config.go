@@ -73,9 +73,8 @@ type Config struct {
 	Import func(ctx context.Context, tenant string, r io.Reader) (tree.Source, error)
 	Quote  func(ctx context.Context, u Upload) (any, error)                        // of stored content, or of what is at an address
 	Export func(t *tree.Tree, format string) (mime string, data []byte, err error) // ErrFormat for unknown formats
-	// Clip writes parts of a source's medium as one MP4 file; no parts mean all of it.
-	Clip  func(ctx context.Context, tenant, source string, parts []Part, exact bool, w io.Writer) error
-	Ready func(ctx context.Context) error
+	Cut    generate.Cutter // nil: clips are refused
+	Ready  func(ctx context.Context) error
 
 	NotFound func(error) bool           // the error means that nothing is stored under the id
 	TooLarge func(error) bool           // the error means that content passed the limit

@@ -134,7 +134,7 @@ func TestEveryRouteNeedsTheToken(t *testing.T) {
 	for _, route := range []string{
 		"POST /v1/sources", "GET /v1/sources", "GET /v1/sources/" + id, "DELETE /v1/sources/" + id, "GET /v1/sources/" + id + "/tree", "GET /v1/sources/" + id + "/media",
 		"GET /v1/sources/" + id + "/export", "GET /v1/sources/" + id + "/captions.vtt", "GET /v1/sources/" + id + "/chapters.vtt", "POST /v1/import", "POST /v1/quotes",
-		"GET /v1/frames/" + id + ".jpg", "GET /v1/jobs", "GET /v1/jobs/" + id, "DELETE /v1/jobs/" + id, "POST /v1/jobs/" + id, "GET /v1/search", "POST /v1/answers", "GET /v1/answers", "GET /v1/answers/" + id,
+		"GET /v1/frames/" + id + ".jpg", "GET /v1/jobs", "GET /v1/jobs/" + id, "DELETE /v1/jobs/" + id, "POST /v1/jobs/" + id, "GET /v1/search", "POST /v1/answers", "GET /v1/answers", "GET /v1/answers/" + id, "GET /v1/answers/" + id + "/export",
 	} {
 		method, path, _ := strings.Cut(route, " ")
 		for _, token := range []string{"", "Bearer wrong", "sesame"} {

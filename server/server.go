@@ -128,6 +128,7 @@ func (s *Server) routes() http.Handler {
 	own("POST /v1/answers", s.postAnswer, codeNoStream)
 	own("GET /v1/answers", s.getAnswers, codeNoStream)
 	own("GET /v1/answers/{stream}", s.getAnswer, codeNoStream)
+	own("GET /v1/answers/{stream}/export", s.getAnswerExport, codeNoStream)
 	return mux
 }
 
