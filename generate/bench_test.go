@@ -44,6 +44,7 @@ func BenchmarkRelay(b *testing.B) {
 // relay is one answer of 200 tokens over twelve pieces of evidence; for each
 // token the time until what it holds was emitted.
 func relay(b *testing.B) (waits []time.Duration) {
+	b.Helper()
 	var pieces []item
 	for i := range 12 {
 		pieces = append(pieces, made(int64(i)*10_000, strings.Repeat(fmt.Sprintf("Lens number%d went to the harbour. ", i), 20)))

@@ -37,11 +37,14 @@ func (a *Answerer) ask(ctx context.Context, q Question, w *writer) (string, erro
 	p := packEvidence(w.evidence, w.items, q.Options.BudgetTokens)
 	images, of := a.pictures(ctx, q, w, p)
 	s := &scanner{w: w, judge: a.newJudge(ctx, w), facts: factsOf(w.evidence, w.items, p.shown)}
-	w.usage.Calls++
-	reply, err := a.Chat(ctx, ChatRequest{System: answerSystem(q), Text: answerPrompt(q, p, of), Images: images, MaxTokens: answerTokens},
-		func(token string) error { return s.write(ctx, token) })
-	w.usage.TokensIn += reply.TokensIn
-	w.usage.TokensOut += reply.TokensOut
+	reply, err := a.call(ctx, q, p, images, of, w, s)
+	if err != nil && len(images) > 0 && w.points == 0 && !s.began && ctx.Err() == nil && w.failed == nil {
+		// The words are enough to answer from, and a model that takes no
+		// pictures, or fewer, says so before its first word.
+		a.log().Warn("the chat model failed over pictures and is asked again without", "error", err)
+		w.usage.Pictures = 0
+		reply, err = a.call(ctx, q, p, nil, nil, w, s)
+	}
 	if ctx.Err() == nil { // a cancelled answer ends where it was cancelled
 		if flushErr := s.close(); err == nil {
 			err = flushErr
@@ -65,6 +68,16 @@ func (a *Answerer) ask(ctx context.Context, q Question, w *writer) (string, erro
 		return FinishError, &Error{Kind: KindModel, Message: "the chat model said nothing: ask again or use another model", Retry: true}
 	}
 	return FinishStop, nil
+}
+
+// call asks the chat model once; of are the evidence numbers of the pictures.
+func (a *Answerer) call(ctx context.Context, q Question, p pack, images [][]byte, of []int, w *writer, s *scanner) (ChatReply, error) {
+	w.usage.Calls++
+	reply, err := a.Chat(ctx, ChatRequest{System: answerSystem(q), Text: answerPrompt(q, p, of), Images: images, MaxTokens: answerTokens},
+		func(token string) error { return s.write(ctx, token) })
+	w.usage.TokensIn += reply.TokensIn
+	w.usage.TokensOut += reply.TokensOut
+	return reply, err
 }
 
 func modelError(err error) error {

@@ -90,3 +90,39 @@ func TestPicturesGoWithTheirNumbers(t *testing.T) {
 		t.Errorf("a lost picture: %+v", last(t, events))
 	}
 }
+
+// TestModelsWithoutEyesAnswerFromTheWords: where a model fails over pictures
+// before its first word it is asked again without; behind a word it is not.
+func TestModelsWithoutEyesAnswerFromTheWords(t *testing.T) {
+	for name, c := range map[string]struct {
+		before string
+		calls  int
+		finish string
+	}{"before the first word": {"", 2, FinishStop}, "behind it": {"Eight", 1, FinishError}, "behind a held mark": {"[", 1, FinishError}} {
+		var sent []int
+		chat := func(ctx context.Context, r ChatRequest, onToken func(string) error) (ChatReply, error) {
+			sent = append(sent, len(r.Images))
+			if len(r.Images) == 0 {
+				if strings.Contains(r.Text, "Picture 1") {
+					t.Errorf("%s: the prompt speaks of pictures that are not sent", name)
+				}
+				return says("Eight kilometres [1].")(ctx, r, onToken)
+			}
+			if c.before != "" {
+				if err := onToken(c.before); err != nil {
+					return ChatReply{}, err
+				}
+			}
+			return ChatReply{TokensIn: 7}, errors.New("image input is not supported")
+		}
+		jpeg := func(context.Context, string, string) ([]byte, error) { return []byte{0xFF, 0xD8}, nil }
+		events, _ := collect(t, &Answerer{Find: finder(false, evidence...), Chat: chat, Pictures: jpeg, Frames: 2}, Question{Text: "How many kilometres?"})
+		d := last(t, events)
+		if len(sent) != c.calls || sent[0] == 0 || d.Finish != c.finish || d.Usage.Calls != c.calls {
+			t.Errorf("%s: pictures of the calls %v, %+v", name, sent, d)
+		}
+		if c.calls == 2 && (d.Usage.Pictures != 0 || d.Usage.TokensIn != 17 || d.Note != "") {
+			t.Errorf("%s: %+v", name, d.Usage)
+		}
+	}
+}

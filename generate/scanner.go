@@ -17,6 +17,7 @@ type scanner struct {
 	judge   *judge
 	facts   facts
 	dropped int
+	began   bool // something came
 
 	state scanState
 	held  []rune // not decided yet
@@ -60,6 +61,7 @@ func (s *scanner) write(ctx context.Context, token string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	s.began = s.began || token != ""
 	b := append(s.tail, token...)
 	for len(b) > 0 && utf8.FullRune(b) {
 		r, n := utf8.DecodeRune(b)

@@ -81,10 +81,26 @@ func kindOfStatus(status int, words string) Kind {
 	case status == 400 && strings.Contains(words, "model") &&
 		(strings.Contains(words, "not found") || strings.Contains(words, "does not exist")):
 		return KindNoModel
+	case blind(words):
+		return KindRefused // asking again shows it no more
 	case strings.Contains(words, "content_filter"), strings.Contains(words, "content management policy"):
 		return KindRefused
 	}
 	return KindUpstream
+}
+
+// blind reports whether an endpoint says that its model takes no pictures, in
+// the words of llama.cpp, Ollama, LM Studio, vLLM and OpenAI.
+func blind(words string) bool {
+	for _, s := range []string{
+		"image input is not supported", "does not support image", "not support image", "not a multimodal model", "is not multimodal",
+		"does not support vision", "missing data required for image input", "image_url is only supported",
+	} {
+		if strings.Contains(words, s) {
+			return true
+		}
+	}
+	return false
 }
 
 // failureWords finds the message in the shapes servers use: {"error":{"message",

@@ -162,7 +162,7 @@ func FuzzParseTranscript(f *testing.F) {
 	f.Add([]byte(`{"segments":[{"start":1e300,"end":1e301,"text":"a"}]}`), int64(5))
 	f.Fuzz(func(t *testing.T, body []byte, length int64) {
 		length &= 1<<40 - 1
-		cues, err := parseTranscript(body, length)
+		cues, err := parseTranscript(body, "text/plain", length)
 		if err != nil {
 			return
 		}

@@ -3,6 +3,9 @@ package model
 import (
 	"encoding/base64"
 	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -16,6 +19,7 @@ type phrasing struct {
 	format     format
 	completion bool // max_completion_tokens instead of max_tokens
 	noUsage    bool // stream_options is not known
+	images     int  // most pictures of one request, 0 = no limit is known
 }
 
 // format is how JSON is asked for, best first.
@@ -59,6 +63,9 @@ func (d *dialect) set(p phrasing) {
 	d.current.format = max(d.current.format, p.format)
 	d.current.completion = d.current.completion || p.completion
 	d.current.noUsage = d.current.noUsage || p.noUsage
+	if p.images > 0 && (d.current.images == 0 || p.images < d.current.images) {
+		d.current.images = p.images
+	}
 }
 
 func (d *dialect) closeOnly() bool {
@@ -94,6 +101,8 @@ func (p phrasing) after(e *Error, r Request) (phrasing, bool) {
 		p.completion = true
 	case !p.noUsage && names("stream_options", "include_usage"):
 		p.noUsage = true
+	case p.fewerImages(words, r):
+		p.images = imageLimit(words)
 	case r.JSONSchema != nil && p.format == formatSchema && wantsObject(r.JSONSchema) &&
 		names("response_format", "json_schema", "schema", "grammar"):
 		p.format = formatObject
@@ -106,6 +115,27 @@ func (p phrasing) after(e *Error, r Request) (phrasing, bool) {
 	return p, true
 }
 
+// mostImages finds the limit in the words of vLLM ("At most 1 image(s) may be
+// provided in one request."), of LM Studio and of services that count alike.
+var mostImages = regexp.MustCompile(`(?:at most|maximum of|max(?:imum)?|up to|limit(?: is| of)?:?) (\d+) (?:image|picture)`)
+
+func imageLimit(words string) int {
+	found := mostImages.FindStringSubmatch(words)
+	if found == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(found[1])
+	return n
+}
+
+// fewerImages reports whether the endpoint takes fewer pictures than were sent
+// and the request still makes sense with fewer: a reply in JSON answers picture
+// by picture, so its pictures are never thinned out.
+func (p phrasing) fewerImages(words string, r Request) bool {
+	n := imageLimit(words)
+	return n > 0 && r.JSONSchema == nil && r.images() > n && (p.images == 0 || n < p.images)
+}
+
 // wantsObject reports whether the mode that knows objects only can carry the schema.
 func wantsObject(schema json.RawMessage) bool {
 	var top struct {
@@ -116,6 +146,9 @@ func wantsObject(schema json.RawMessage) bool {
 
 // request is the request in this phrasing.
 func (p phrasing) request(model string, r Request) openai.ChatCompletionRequest {
+	if p.images > 0 && r.JSONSchema == nil {
+		r = r.thinned(p.images)
+	}
 	req := openai.ChatCompletionRequest{Model: model, Messages: r.toMessages()}
 	if p.completion {
 		req.MaxCompletionTokens = r.MaxTokens
@@ -138,6 +171,24 @@ func (p phrasing) request(model string, r Request) openai.ChatCompletionRequest 
 		req.ResponseFormat = &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONObject}
 	}
 	return req
+}
+
+// thinned is the request with at most n pictures in each message, evenly chosen
+// with the first and the last.
+func (r Request) thinned(n int) Request {
+	r.Messages = slices.Clone(r.Messages)
+	for i := range r.Messages {
+		all := r.Messages[i].Images
+		if len(all) <= n {
+			continue
+		}
+		var some [][]byte
+		for k := range n {
+			some = append(some, all[k*(len(all)-1)/max(1, n-1)])
+		}
+		r.Messages[i].Images = some
+	}
+	return r
 }
 
 // parts puts text before pictures, the order all vision servers accept.

@@ -9,6 +9,7 @@ import (
 	"math"
 	"strings"
 	"sync/atomic"
+	"unicode/utf8"
 
 	openai "github.com/sashabaranov/go-openai"
 
@@ -50,7 +51,7 @@ func (t *Transcriber) Transcribe(ctx context.Context, wav []byte, language strin
 			if _, err := t.api.CreateTranscription(ctx, t.request(wav, language)); err != nil {
 				return usage{}, err
 			}
-			got, err := parseTranscript(ex.body, length)
+			got, err := parseTranscript(ex.body, ex.media, length)
 			if err != nil {
 				return usage{}, t.fail(KindBadReply, ex, err.Error(), err)
 			}
@@ -92,8 +93,12 @@ type wireTranscript struct {
 
 // parseTranscript reads a reply about length milliseconds of audio. Times are
 // clamped into the file and never fall; a segment without a place is an error,
-// since a guessed time would be cited.
-func parseTranscript(body []byte, length int64) ([]tree.Cue, error) {
+// since a guessed time would be cited. Some servers send the words alone, as
+// plain text or as one JSON text: they are one cue.
+func parseTranscript(body []byte, media string, length int64) ([]tree.Cue, error) {
+	if words, plain := plainTranscript(body, media); plain {
+		return appendCue(nil, 0, length, words), nil
+	}
 	var w wireTranscript
 	if err := json.Unmarshal(body, &w); err != nil {
 		return nil, notJSON(body)
@@ -122,6 +127,19 @@ func parseTranscript(body []byte, length int64) ([]tree.Cue, error) {
 		last = start
 	}
 	return cues, nil
+}
+
+// plainTranscript reads a reply that is nothing but words. A text that is not
+// declared as one may be anything, such as a proxy's complaint.
+func plainTranscript(body []byte, media string) (words string, plain bool) {
+	text := strings.TrimSpace(string(body))
+	switch {
+	case strings.HasPrefix(text, `"`):
+		return words, json.Unmarshal([]byte(text), &words) == nil
+	case media != "text/plain" || json.Valid(body) || !utf8.Valid(body) || strings.HasPrefix(text, "<") || strings.Contains(text, "-->"):
+		return "", false
+	}
+	return text, true
 }
 
 func appendCue(cues []tree.Cue, start, end int64, text string) []tree.Cue {

@@ -18,6 +18,7 @@ import (
 type exchange struct {
 	want       wanted
 	status     int
+	media      string // media type of the reply, without parameters
 	retryAfter time.Duration
 	body       []byte // of a failure, of a whole reply, or whatever came instead of a stream
 	cut        bool   // body holds only the beginning of a failure's body
@@ -85,6 +86,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	ex.status = resp.StatusCode
+	ex.media, _, _ = strings.Cut(resp.Header.Get("Content-Type"), ";")
 	ex.retryAfter = retryAfter(resp.Header.Get("Retry-After"), t.now())
 	body := &capReader{ReadCloser: resp.Body, left: t.maxReply, ex: ex}
 	switch {
