@@ -97,6 +97,25 @@ describe('the transcript', () => {
   }));
 });
 
+describe('captions without their film', () => {
+  it('are read, searched, asked and led to like a transcript', async () => {
+    const lines = ['The harbour opens at dawn.', 'Pilots come aboard at the buoy.', 'Fog closes the harbour mouth.'];
+    const at = (i) => `00:${String(10 * i).padStart(2, '0')}:05,000`;
+    const path = await written('Harbour.srt', lines.map((line, i) => `${i + 1}\n${at(i)} --> ${at(i).replace('05,', '09,')}\n${line}\n`).join('\n'));
+    const { source: captions } = await service.ingest(path);
+    await on(`#/s/${captions}`, {}, async (page) => {
+      await page.waitForSelector('.captions li');
+      assert.deepEqual(await texts(page, '.captions li span'), lines);
+      await ask(page, 'Where do pilots come aboard?');
+      await finished(page);
+      const chip = await page.$('[data-chip]');
+      await chip.click();
+      await page.waitForSelector('.captions li[aria-current]');
+      assert.equal(await page.textContent('.captions li[aria-current] time'), (await chip.textContent()).trim());
+    });
+  });
+});
+
 describe('memory', () => {
   it('goes on where a video was left, unless the link says where', () => watching('?t=100', async (page) => {
     await at(page, 100);

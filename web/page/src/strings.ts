@@ -94,6 +94,7 @@ export const t = {
     matches: (n: number) => plural(n, 'place', 'places'),
     follow: 'Follow',
   },
+  document: { later: 'The text appears here while the source is read.' },
   screenNone: 'No text was read from the picture.',
   exports: {
     'chapters': ['Chapter list', 'as text, for a video description'],
