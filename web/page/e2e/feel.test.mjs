@@ -113,6 +113,7 @@ describe('captions without their film', () => {
       await page.waitForSelector('.captions li[aria-current]');
       assert.equal(await page.textContent('.captions li[aria-current] time'), (await chip.textContent()).trim());
     });
+    await fetch(`${service.url}/v1/sources/${captions}`, { method: 'DELETE' }); // the library is as before
   });
 });
 

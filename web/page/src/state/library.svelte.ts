@@ -66,8 +66,10 @@ class Library {
   }
 
   #note(id: string, removed: boolean): void {
-    if (removed) this.sources = this.sources.filter((s) => s.id !== id);
-    else this.#changed.add(id);
+    if (removed) {
+      this.sources = this.sources.filter((s) => s.id !== id);
+      this.#changed.delete(id); // the stream begins with what was: added, and removed since
+    } else this.#changed.add(id);
     this.#timer ??= setTimeout(() => void this.#refresh(), gather);
   }
 
