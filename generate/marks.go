@@ -75,14 +75,15 @@ func timeDigit(r rune) int {
 	return -1
 }
 
-// readTime reads m:ss and h:mm:ss as seconds.
+// readTime reads m:ss and h:mm:ss as seconds; the latter also where a part has
+// more than 59, since nothing else looks like that ("7:77" is a ratio).
 func readTime(text string) (seconds int64, ok bool) {
 	value, digits, parts := int64(0), 0, 1
 	for _, r := range text {
 		switch d := timeDigit(r); {
 		case d >= 0:
 			value, digits = value*10+int64(d), digits+1
-			if parts > 1 && (digits > 2 || value > 59) {
+			if parts > 1 && digits > 2 {
 				return 0, false
 			}
 		case isColon(r) && digits > 0 && parts < 3 && (parts == 1 || digits == 2):
@@ -92,7 +93,7 @@ func readTime(text string) (seconds int64, ok bool) {
 			return 0, false
 		}
 	}
-	return seconds + value, parts > 1 && digits == 2
+	return seconds + value, parts > 1 && digits == 2 && (parts == 3 || value <= 59)
 }
 
 // facts are what a model may name: it was shown exactly these.

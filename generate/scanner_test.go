@@ -60,6 +60,7 @@ var replies = []struct {
 	{"nested", "a [[1]] b", "a [{1}] b", 0},
 	{"known times", "At 0:14, 00:14, 0:00:14 and 1:28.", "At 0:14, 00:14, 0:00:14 and 1:28.", 0},
 	{"foreign times", "At 5:55, or 1:02:03: no (7:07). 9:59:59", "At, or: no ().", 4},
+	{"an impossible time", "Said at 7:77:77, then.", "Said at, then.", 1},
 	{"no times", "Ratio 7:77, 1:2:3, 10:5 and 12:", "Ratio 7:77, 1:2:3, 10:5 and 12:", 0},
 	{"time in brackets", "At [5:55] and [0:14].", "At [] and [0:14].", 1},
 	{"other digits", "Um ５：５５ oder ٥:٥٥ Uhr", "Um oder Uhr", 2},
@@ -133,7 +134,7 @@ func TestMarkNumbers(t *testing.T) {
 }
 
 func TestReadTime(t *testing.T) {
-	for text, want := range map[string]int64{"0:14": 14, "00:14": 14, "1:02:03": 3723, "75:00": 4500, "１:０２": 62} {
+	for text, want := range map[string]int64{"0:14": 14, "00:14": 14, "1:02:03": 3723, "75:00": 4500, "1:60:61": 7261, "１:０２": 62} {
 		if got, ok := readTime(text); !ok || got != want {
 			t.Errorf("%q reads as %d, %v", text, got, ok)
 		}
