@@ -21,6 +21,7 @@ func (w *Worker) stretch(ctx context.Context, job tree.Job, index int, l *live) 
 		return err
 	}
 	if !slices.Contains(job.Finished, index) {
+		w.report(job, l.progress("describe", w.now())) // sampling may take long before the first clip
 		if err := w.buildStretch(ctx, job, p, index, l); err != nil {
 			return err
 		}

@@ -149,7 +149,7 @@ func newService(t testing.TB, change func(*Config)) *service {
 		Act:    func(context.Context, string, string, string, int, int) error { return nil },
 		Delete: lib.DeleteSource, NotFound: func(err error) bool { return errors.Is(err, errAbsent) },
 		Export:     func(*tree.Tree, string) (string, []byte, error) { return "", nil, ErrFormat },
-		CloseGrace: 50 * time.Millisecond, Loopback: true, Page: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>page</title>")}},
+		CloseGrace: 50 * time.Millisecond, Loopback: true, Page: fstest.MapFS{"assets/app-1a2b.js": {}, "index.html": {Data: []byte("<!doctype html><title>page</title>")}},
 	}
 	if change != nil {
 		change(&cfg)

@@ -223,6 +223,11 @@ func TestErrorTableIsWhole(t *testing.T) {
 
 func TestPageHasAPolicy(t *testing.T) {
 	s := newService(t, nil)
+	for path, want := range map[string]string{"/": "no-cache", "/assets/app-1a2b.js": "public, max-age=31536000, immutable"} {
+		if _, h, _ := s.request(t, "GET", path, nil, nil); h.Get("Cache-Control") != want {
+			t.Errorf("%s: %q", path, h.Get("Cache-Control"))
+		}
+	}
 	status, h, body := s.request(t, "GET", "/", nil, nil)
 	if status != 200 || !strings.Contains(body, "<title>page") || !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'self'") || h.Get("Set-Cookie") != "" {
 		t.Errorf("%d %v %s", status, h, body)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -152,6 +153,9 @@ func (s *Server) getPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Cache-Control", "no-cache")
+	if strings.HasPrefix(r.URL.Path, "/assets/") { // their names hold a hash of their content
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
 	http.FileServerFS(s.cfg.Page).ServeHTTP(w, r)
 }
 
