@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DIM, CENTRES, NOISE, HITS = 256, 2000, 0.8, 10
 ROUNDS, TURN = 10, 100  # searches of one engine: ROUNDS turns of TURN queries; one more turn chooses the width
 WIDTHS, WANTED = (32, 48, 64, 96, 128, 192, 256, 384, 512, 768), 0.99
-GRAPHS = ("hnswlib", "faiss HNSW", "reeltree hnsw")  # engines with a width of the search
+GRAPHS = ("hnswlib", "faiss HNSW")  # engines whose width can be chosen after the build
 
 
 def clustered(n, random, centres):
@@ -64,13 +64,19 @@ class Engine:
         self.width = 0
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def say(self, command):
+    def begin(self, command):
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
+
+    def end(self):
         line = self.process.stdout.readline()
         if not line:
-            sys.exit(f"bench: {self.name} ended at {command!r}; run it alone to see why")
+            sys.exit(f"bench: {self.name} ended before it had answered; run it alone to see why")
         return json.loads(line)
+
+    def say(self, command):
+        self.begin(command)
+        return self.end()
 
     def tune(self, truth):
         """The smallest width with the wanted recall on queries that are not measured."""
@@ -99,7 +105,7 @@ def indexes(n, args, folder, names):
     files = ["--vectors", rows, "--queries", queries, "--dim", str(DIM)]
     commands = {
         "reeltree exact": [args.reeltree, "bench", "exact", *files],
-        "reeltree hnsw": [args.reeltree, "bench", "hnsw", *files],
+        "reeltree hnsw": [args.reeltree, "bench", "hnsw", "--width", str(args.width), *files],
         "coder/hnsw adapter": [args.reeltree, "bench", "coder-hnsw", *files],
         "hnswlib": [sys.executable, os.path.join(HERE, "peers.py"), "hnswlib", *files],
         "faiss HNSW": [sys.executable, os.path.join(HERE, "peers.py"), "faiss-hnsw", *files],
@@ -108,12 +114,16 @@ def indexes(n, args, folder, names):
     }
     engines = [Engine(name, commands[name], 2 if name == "chromem-go" else ROUNDS) for name in names]
     builds = {}
+    for e in engines:  # side by side: who builds alone would have the caches alone
+        e.begin("build")
     for e in engines:
-        builds[e.name] = e.say("build")
+        builds[e.name] = e.end()
         print(f"bench: {n} vectors into {e.name}: {builds[e.name]['cpu_s']:.1f} s of processor time", file=sys.stderr)
     for e in engines:
         if e.name in GRAPHS:
             e.tune(truth)
+        elif e.name == "reeltree hnsw":
+            e.width = args.width
     for turn in range(ROUNDS):
         # Whoever began last time ends this time.
         for e in engines[turn % len(engines) :] + engines[: turn % len(engines)]:
@@ -168,10 +178,11 @@ def main():
     p.add_argument("--chromem", required=True)
     p.add_argument("--folder", required=True)
     p.add_argument("--out", required=True)
+    p.add_argument("--width", type=int, default=192, help="breadth of the searches of our graph")
     p.add_argument("--minilm", help="folder of the sentence encoder; without it the embedder is measured alone")
     p.add_argument("--minilm-python", default=sys.executable)
     p.add_argument("--sizes", default="36000,100000")
-    p.add_argument("--engines", default="reeltree exact,hnswlib,faiss HNSW,faiss flat,chromem-go")
+    p.add_argument("--engines", default="reeltree exact,reeltree hnsw,hnswlib,faiss HNSW,faiss flat,chromem-go")
     args = p.parse_args()
     version = subprocess.run([args.reeltree, "version"], capture_output=True, text=True, check=True).stdout.strip()
     result = {"version": version, "dim": DIM, "centres": CENTRES, "noise": NOISE, "hits": HITS, "indexes": []}

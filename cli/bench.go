@@ -10,11 +10,12 @@ import (
 
 // benchCmd is this program's side of make bench.
 type benchCmd struct {
-	Engine  string `arg:"" enum:"exact,coder-hnsw,embedder,page" help:"exact, coder-hnsw or embedder: measured by the commands on standard input (build, search FROM TO, embed FROM TO), one JSON object a line. page writes the measurements of the file --vectors into the page --out."`
+	Engine  string `arg:"" enum:"exact,hnsw,coder-hnsw,embedder,page" help:"exact, hnsw, coder-hnsw or embedder: measured by the commands on standard input (build, search FROM TO, embed FROM TO), one JSON object a line. page writes the measurements of the file --vectors into the page --out."`
 	Vectors string `help:"Vectors to index: rows of little-endian float32." placeholder:"FILE"`
 	Queries string `help:"Vectors to search for, the same way." placeholder:"FILE"`
 	Texts   string `help:"Texts to embed, one a line." placeholder:"FILE"`
 	Dim     int    `help:"Values of a vector." default:"256"`
+	Width   int    `help:"Breadth of a search of the graph; 0 means the default."`
 	Out     string `help:"Page to write." placeholder:"FILE"`
 }
 
@@ -30,6 +31,8 @@ func (cmd benchCmd) Run(ctx context.Context, s *Settings, p Process) error {
 	switch cmd.Engine {
 	case "exact":
 		speed.Index = retrieve.NewExact(cmd.Dim)
+	case "hnsw":
+		speed.Index = retrieve.NewHNSW(cmd.Dim, retrieve.HNSWOptions{Search: cmd.Width, Scan: -1})
 	case "coder-hnsw":
 		speed.Index = retrieve.NewCoderHNSW(cmd.Dim)
 	case "embedder":

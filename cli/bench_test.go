@@ -14,7 +14,7 @@ func TestBenchServesItsCommands(t *testing.T) {
 	if code := Run(t.Context(), p); code != exitOK || !strings.Contains(out.String(), `"op":"embed","n":2`) {
 		t.Errorf("exit %d: %s%s", code, out.String(), errs.String())
 	}
-	for _, engine := range []string{"exact", "coder-hnsw"} {
+	for _, engine := range []string{"exact", "hnsw", "coder-hnsw"} {
 		errs.Reset()
 		p := Process{Args: []string{"bench", engine, "--vectors", "absent"}, Stdin: strings.NewReader("build\n"), Stdout: &out, Stderr: &errs}
 		if code := Run(t.Context(), p); code != exitFailed || !strings.Contains(errs.String(), "the vectors cannot be read") {

@@ -78,7 +78,10 @@ func evalConfig(s *Settings, log *slog.Logger) (eval.Config, error) {
 		Cut:    cutter(ingest.Settings{L1Target: s.L1Target.V, L2Target: s.L2Target.V}),
 		Answer: extractiveAnswer(e.Embed),
 	}
-	if s.Index == "coder-hnsw" {
+	switch s.Index {
+	case "hnsw":
+		c.Vectors = func(dim int) retrieve.Index { return retrieve.NewHNSW(dim, retrieve.HNSWOptions{}) }
+	case "coder-hnsw":
 		c.Vectors = func(dim int) retrieve.Index { return retrieve.NewCoderHNSW(dim) }
 	}
 	return c, nil
