@@ -2,6 +2,7 @@ package retrieve
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -11,7 +12,7 @@ import (
 
 // Both lists are scaled by their best, .65 for words and .35 for vectors.
 func TestFuseByHand(t *testing.T) {
-	got := fuse([]Hit{{"s", "s/0", 8}, {"s", "s/1", 4}}, []Hit{{"s", "s/1", .5}, {"s", "s/2", .25}, {"s", "s/3", -.1}})
+	got := fuse([]Hit{{"s", "s/0", 8}, {"s", "s/1", 4}}, []Hit{{"s", "s/1", .5}, {"s", "s/2", .25}, {"s", "s/3", -.1}}, .35)
 	want := []Hit{{"s", "s/1", .65*.5 + .35}, {"s", "s/0", .65}, {"s", "s/2", .35 * .5}, {"s", "s/3", 0}}
 	if len(got) != len(want) {
 		t.Fatalf("got %v", got)
@@ -22,8 +23,22 @@ func TestFuseByHand(t *testing.T) {
 		}
 		near(t, got[i].Node, got[i].Score, want[i].Score)
 	}
-	if got := fuse(nil, []Hit{{"s", "s/0", 0}}); len(got) != 0 {
+	if got := fuse(nil, []Hit{{"s", "s/0", 0}}, .35); len(got) != 0 {
 		t.Errorf("nothing but zeros gave %v", got)
+	}
+}
+
+// In scripts the vectors hardly know, words decide.
+func TestVectorShare(t *testing.T) {
+	for text, want := range map[string]float64{
+		"who won the championship": .35, "من فاز بالبطولة": .105, "冠军": .105, "कौन जीता": .105, "": .35, "?": .35,
+	} {
+		q := &question{text: text, terms: readQuestion(text)}
+		near(t, text, math.Round(1e6*q.vectorShare()), math.Round(1e6*want))
+	}
+	mixed := &question{terms: readQuestion("championship 冠军")}
+	if got := mixed.vectorShare(); got <= .105 || got >= .35 {
+		t.Errorf("a question in two scripts trusts vectors by %g", got)
 	}
 }
 

@@ -1,7 +1,5 @@
 package retrieve
 
-import "unicode/utf8"
-
 // Support an answer needs: the BM25 share of the question that its best L2
 // holds. On public meetings and encyclopaedia articles these figures keep 9
 // of 10 questions asked of the right source; of those asked of another one they
@@ -33,15 +31,5 @@ func (s *search) weak() bool {
 
 // support is the share that this question needs.
 func (q *question) support() float64 {
-	var latin, all float64
-	for _, t := range q.terms {
-		all += t.weight
-		if r, _ := utf8.DecodeRuneInString(t.shown); (t.kind == kindBegin || t.kind == kindWord) && r < firstNotLatin {
-			latin += t.weight
-		}
-	}
-	if all == 0 {
-		return supportLatin
-	}
-	return supportOther + (supportLatin-supportOther)*latin/all
+	return supportOther + (supportLatin-supportOther)*q.latin()
 }
