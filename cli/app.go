@@ -97,7 +97,7 @@ func (a *app) openWorker(context.Context) error {
 	a.worker = &ingest.Worker{
 		Catalog: a.store, Queue: a.store, Results: a.store, Files: files{a.store}, Plans: a.store,
 		Index: a.engine.Add, Forget: a.engine.Remove, DropContent: a.store.RemoveContent,
-		Report:    func(job tree.Job, p tree.Progress) { a.server.Report(job, p) },
+		Report:    a.report,
 		Media:     a.media,
 		Describer: describer, Models: models, Transcribe: transcribe, Meter: newMeter, Log: a.log,
 		Settings: ingest.Settings{
@@ -176,6 +176,9 @@ func (a *app) reindex(ctx context.Context) {
 func (a *app) watchJobs(ctx context.Context, ready *warmer) {
 	err := a.store.Watch(ctx, tree.DefaultTenant, func(op string, src tree.Source) {
 		a.server.SourceChanged(op, src)
+		if src.State.Ended() {
+			a.endFetches(src.Job, src.ID, src.State, src.Error)
+		}
 		if op != library.OpRemoved && (src.State == tree.StateDone || src.State == tree.StatePartial) {
 			ready.add(src)
 		}

@@ -20,6 +20,48 @@ type fetches struct {
 	mu      sync.Mutex
 	stops   map[string]context.CancelFunc
 	running sync.WaitGroup
+	goOn    map[string][]tree.Job // by ingest: the fetches whose streams it goes on in
+}
+
+// follow lets the stream of a fetch go on with the ingest of what was fetched.
+func (f *fetches) follow(ingest string, fetch tree.Job) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.goOn == nil {
+		f.goOn = map[string][]tree.Job{}
+	}
+	fetch.State = tree.StateRunning
+	f.goOn[ingest] = append(f.goOn[ingest], fetch)
+}
+
+// of are the fetches that go on with an ingest.
+func (f *fetches) of(ingest string) []tree.Job {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.goOn[ingest]
+}
+
+// take gives them once, when the ingest has ended.
+func (f *fetches) take(ingest string) []tree.Job {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	list := f.goOn[ingest]
+	delete(f.goOn, ingest)
+	return list
+}
+
+// ingestOf is the ingest a fetch goes on with, else the job itself.
+func (f *fetches) ingestOf(job string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for ingest, list := range f.goOn {
+		for _, fetch := range list {
+			if fetch.ID == job {
+				return ingest
+			}
+		}
+	}
+	return job
 }
 
 func (f *fetches) cancel(job string) {
@@ -88,9 +130,34 @@ func (a *app) resumeFetches(ctx context.Context) {
 		return
 	}
 	for _, j := range jobs {
-		if j.URL != "" && j.Source == "" && !j.State.Ended() {
+		switch {
+		case j.URL == "":
+		case j.Source != "":
+			if src, err := a.store.Source(ctx, j.Tenant, j.Source); err == nil && !src.State.Ended() {
+				a.fetches.follow(src.Job, j)
+			}
+		case !j.State.Ended():
 			a.download(j)
 		}
+	}
+}
+
+// report tells the listeners of a job, and those of the fetch it came from.
+func (a *app) report(job tree.Job, p tree.Progress) {
+	a.server.Report(job, p)
+	if job.State.Ended() {
+		return // told once the source says so
+	}
+	for _, fetch := range a.fetches.of(job.ID) {
+		a.server.Report(fetch, p)
+	}
+}
+
+// endFetches ends the streams of fetches whose ingest has come to rest.
+func (a *app) endFetches(ingest, source string, state tree.State, reason string) {
+	for _, fetch := range a.fetches.take(ingest) {
+		fetch.Source, fetch.State, fetch.Error = source, state, reason
+		a.server.JobFailed(fetch)
 	}
 }
 
@@ -153,13 +220,21 @@ func (a *app) enlist(ctx context.Context, job tree.Job, got ingest.Fetched, id s
 	if mediaType, _, _ := strings.Cut(got.MIME, ";"); mediaType != "" {
 		src.MIME = mediaType
 	}
-	if _, err := a.worker.Submit(ctx, src, job.Options); err != nil {
+	next, err := a.worker.Submit(ctx, src, job.Options)
+	if err != nil {
 		return err
 	}
-	_, err := a.store.UpdateJob(ctx, job.Tenant, job.ID, func(j *tree.Job) error {
+	if _, err := a.store.UpdateJob(ctx, job.Tenant, job.ID, func(j *tree.Job) error {
 		j.Source, j.State, j.Warnings, j.Updated = id, tree.StateDone, got.Warnings, a.now()
 		return nil
-	})
+	}); err != nil {
+		return err
+	}
+	a.fetches.follow(next.ID, job)
+	// It may have been done before, or have ended since.
+	if next, err = a.store.Job(ctx, job.Tenant, next.ID); err == nil && next.State.Ended() {
+		a.endFetches(next.ID, id, next.State, next.Error)
+	}
 	return err
 }
 

@@ -90,11 +90,11 @@ func (a *app) act(ctx context.Context, tenant, job, action string, maxCalls, max
 	switch action {
 	case "cancel":
 		a.fetches.cancel(job)
-		return a.worker.Cancel(ctx, tenant, job)
+		return a.worker.Cancel(ctx, tenant, a.fetches.ingestOf(job))
 	case "pause":
-		return a.worker.Pause(ctx, tenant, job)
+		return a.worker.Pause(ctx, tenant, a.fetches.ingestOf(job))
 	default:
-		_, err := a.worker.Resume(ctx, tenant, job, maxCalls, maxTokens)
+		_, err := a.worker.Resume(ctx, tenant, a.fetches.ingestOf(job), maxCalls, maxTokens)
 		return err
 	}
 }

@@ -185,7 +185,8 @@ func (s *Server) lookup(ctx context.Context, tenant, id string) (*eventStream, e
 // would read the source as it was before.
 func (s *Server) followJob(job tree.Job) *eventStream {
 	rests := job.State.Ended()
-	if src, err := s.cfg.Catalog.Source(s.ctx, job.Tenant, job.Source); err == nil && src.Job == job.ID && !src.State.Ended() {
+	// A fetch (URL) goes on as the ingest of what it fetched.
+	if src, err := s.cfg.Catalog.Source(s.ctx, job.Tenant, job.Source); err == nil && (src.Job == job.ID || job.URL != "") && !src.State.Ended() {
 		rests = false
 	}
 	st := s.jobStream(job.Tenant, job.ID, !rests)
