@@ -157,7 +157,7 @@ func (a *app) report(job tree.Job, p tree.Progress) {
 func (a *app) endFetches(ingest, source string, state tree.State, reason string) {
 	for _, fetch := range a.fetches.take(ingest) {
 		fetch.Source, fetch.State, fetch.Error = source, state, reason
-		a.server.JobFailed(fetch)
+		a.server.JobEnded(fetch)
 	}
 }
 
@@ -277,5 +277,5 @@ func (a *app) settleFetch(ctx context.Context, job tree.Job, err error) {
 		a.log.Error("a failed download cannot be recorded", "job", job.ID, "error", err)
 		return
 	}
-	a.server.JobFailed(now)
+	a.server.JobEnded(now)
 }

@@ -142,7 +142,7 @@ func treeRSS(pid int) int64 {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, task := range tasks {
 		children, _ := os.ReadFile(task)
-		for _, child := range strings.Fields(string(children)) {
+		for child := range strings.FieldsSeq(string(children)) {
 			id, _ := strconv.Atoi(child)
 			total += treeRSS(id)
 		}

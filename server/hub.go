@@ -86,7 +86,7 @@ func (h *hub) sweep(over func(*eventStream) bool) {
 // yet, reopens nothing.
 func (s *Server) Report(job tree.Job, p tree.Progress) {
 	if job.State.Ended() {
-		s.JobFailed(job)
+		s.JobEnded(job)
 		return
 	}
 	if st := s.hub.find(job.Tenant, job.ID); st != nil {
@@ -120,9 +120,9 @@ func (s *Server) SourceChanged(op string, src tree.Source) {
 	}
 }
 
-// JobFailed ends the stream of a job that has come to rest, such as one that
+// JobEnded ends the stream of a job that has come to rest, such as one that
 // never became a source.
-func (s *Server) JobFailed(job tree.Job) {
+func (s *Server) JobEnded(job tree.Job) {
 	s.endJob(job.Tenant, job.ID, job.Source, job.State, job.Error)
 }
 
