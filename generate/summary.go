@@ -150,13 +150,7 @@ func summaryNodes(t *tree.Tree, mode string) []*tree.Node {
 	if mode != ModeHighlights {
 		return t.Roots
 	}
-	var best []*tree.Node
-	for _, r := range t.Roots {
-		if len(r.Children) > 0 {
-			best = append(best, r.Children[len(r.Children)/2])
-		}
-	}
-	return best
+	return highlights(t)
 }
 
 func (a *Answerer) summaryPoint(ctx context.Context, mode string, i int, n *tree.Node, w *writer) error {
