@@ -87,12 +87,21 @@ func compareHits(a, b Hit) int {
 // indexKey names a node across tenants.
 func indexKey(tenant, node string) string { return tenant + "\x00" + node }
 
-func checkEntries(entries []Entry, dim int) error {
+func checkNames(entries []Entry) error {
 	for i := range entries {
-		e := &entries[i]
-		if e.Tenant == "" || e.Source == "" || e.Node == "" {
+		if e := &entries[i]; e.Tenant == "" || e.Source == "" || e.Node == "" {
 			return errors.New("an index entry needs a tenant, a source and a node")
 		}
+	}
+	return nil
+}
+
+func checkEntries(entries []Entry, dim int) error {
+	if err := checkNames(entries); err != nil {
+		return err
+	}
+	for i := range entries {
+		e := &entries[i]
 		if e.Vector != nil {
 			if err := checkVector(e.Vector, dim); err != nil {
 				return fmt.Errorf("node %s: %w", e.Node, err)

@@ -2,115 +2,52 @@ package retrieve
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"os"
 	"sync"
-	"time"
-
-	"github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/analysis/analyzer/custom"
-	"github.com/blevesearch/bleve/v2/analysis/analyzer/keyword"
-	"github.com/blevesearch/bleve/v2/analysis/tokenizer/whitespace"
-	"github.com/blevesearch/bleve/v2/index/scorch"
-	"github.com/blevesearch/bleve/v2/mapping"
 )
 
-// Keyword is the BM25 side of the entry stage: bleve in memory or in a folder.
-// Texts are read into the package's own terms first, so that both sides of a
-// search and the later stages agree on what a word is, in every script. Terms
-// carry a mark of their tenant: how rare a word is in one tenant's sources
-// never shows in another's scores.
+// Keyword is the BM25 side of the entry stage: an inverted index in memory,
+// kept in a folder as one snapshot when it is closed. Texts are read into the
+// package's own terms, so that both sides of a search and the later stages
+// agree on what a word is, in every script. Each tenant has lists of its own:
+// how rare a word is in one tenant's sources never shows in another's scores.
 type Keyword struct {
-	mu     sync.Mutex // one writer
-	index  bleve.Index
-	closed bool
-	dir    string // "" in memory
-	log    *slog.Logger
+	mu      sync.RWMutex
+	tenants map[string]*wordLists
+	stamps  map[string]string
+	changed bool
+	closed  bool
+	dir     string // "" in memory
+	log     *slog.Logger
 }
 
 var _ Index = (*Keyword)(nil)
 
-// keywordVersion changes with the terms or the mapping: an index of another
-// version is made anew.
-const keywordVersion = "1"
+// wordLists are the texts of one tenant. A text that was replaced or taken out
+// stays in the lists, unfindable, until enough of them make it worth the while
+// to write the lists anew.
+type wordLists struct {
+	table   rowTable
+	lengths []float32 // terms of each row
+	total   float64   // of the living rows
+	lists   map[uint64]*wordList
+	dead    int
+	scores  sync.Pool // of *[]float32
+}
 
-var versionKey = []byte("version")
+// wordList is where a term stands: rows upward, and how often, at most 255 times.
+type wordList struct {
+	rows   []int32
+	counts []uint8
+}
 
 // NewKeyword is an empty index in memory.
 func NewKeyword() (*Keyword, error) { return openKeyword("", slog.New(slog.DiscardHandler)) }
 
-// openKeyword opens the index in a folder, "" for memory. One that is missing,
-// damaged or of another version is made anew and empty; the engine fills it.
-func openKeyword(dir string, log *slog.Logger) (*Keyword, error) {
-	if dir != "" {
-		if x, err := openUsing(dir); err == nil {
-			return &Keyword{index: x, dir: dir, log: log}, nil
-		} else if _, statErr := os.Stat(dir); statErr == nil {
-			log.Warn("the keyword index is damaged or old and is made anew", "dir", dir, "err", err)
-		}
-		if err := os.RemoveAll(dir); err != nil {
-			return nil, fmt.Errorf("the keyword index in %s cannot be made anew: %w", dir, err)
-		}
-	}
-	index, err := bleve.NewUsing(dir, keywordMapping(), scorch.Name, scorch.Name, scorchConfig())
-	if err == nil {
-		err = index.SetInternal(versionKey, []byte(keywordVersion))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the keyword index cannot be made: %w", err)
-	}
-	return &Keyword{index: index, dir: dir, log: log}, nil
-}
-
-// scorchConfig lets batches return before they are on disk: what a crash loses
-// is found missing by its stamp and added again. A second process that has the
-// folder open is an error after a moment, not a wait for ever.
-func scorchConfig() map[string]any {
-	return map[string]any{"unsafe_batch": true, "bolt_timeout": "2s"}
-}
-
-func openUsing(dir string) (index bleve.Index, err error) {
-	defer func() {
-		if r := recover(); r != nil { // damaged files can do that
-			index, err = nil, fmt.Errorf("opening panicked: %v", r)
-		}
-	}()
-	if index, err = bleve.OpenUsing(dir, scorchConfig()); err != nil {
-		return nil, err
-	}
-	version, err := index.GetInternal(versionKey)
-	if err == nil && string(version) != keywordVersion {
-		err = fmt.Errorf("version %q instead of %q", version, keywordVersion)
-	}
-	if err != nil {
-		return nil, errors.Join(err, index.Close())
-	}
-	return index, nil
-}
-
-func keywordMapping() *mapping.IndexMappingImpl {
-	m := bleve.NewIndexMapping()
-	m.ScoringModel = "bm25"
-	if err := m.AddCustomAnalyzer("terms", map[string]any{"type": custom.Name, "tokenizer": whitespace.Name}); err != nil {
-		panic(err) // only a misspelt constant above fails
-	}
-	doc := bleve.NewDocumentStaticMapping()
-	add := func(name, analyzer string, stored bool) {
-		f := bleve.NewTextFieldMapping()
-		f.Analyzer, f.Store, f.Index = analyzer, stored, !stored
-		f.IncludeInAll, f.IncludeTermVectors, f.DocValues = false, false, false
-		doc.AddFieldMappingsAt(name, f)
-	}
-	add("text", "terms", false)
-	for _, name := range []string{"tenant", "source", "collection", "kind"} {
-		add(name, keyword.Name, false)
-	}
-	add("span", keyword.Name, true)
-	m.DefaultMapping = doc
-	m.DefaultAnalyzer = "terms"
-	return m
+func newWordLists() *wordLists {
+	w := &wordLists{table: newRowTable(), lists: map[uint64]*wordList{}}
+	w.scores.New = func() any { return new([]float32) }
+	return w
 }
 
 // Add implements Index.
@@ -118,118 +55,164 @@ func (x *Keyword) Add(_ context.Context, entries []Entry) error { return x.add(e
 
 // add writes entries and, where key is set, a stamp beside them, all or nothing.
 func (x *Keyword) add(entries []Entry, key []byte, stamp string) error {
-	if err := checkEntries(entries, 0); err != nil && !errors.Is(err, errBadVector) {
+	if err := checkNames(entries); err != nil {
 		return err
+	}
+	read := make([]counts, len(entries)) // outside the lock: readers need not wait
+	for i := range entries {
+		read[i] = countTerms(entries[i].Title, entries[i].Text)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	batch := x.index.NewBatch()
+	x.changed = true
 	for i := range entries {
-		if err := batch.Index(indexKey(entries[i].Tenant, entries[i].Node), keywordDoc(&entries[i])); err != nil {
-			return fmt.Errorf("the node %s cannot be indexed: %w", entries[i].Node, err)
+		w := x.tenants[entries[i].Tenant]
+		if w == nil {
+			w = newWordLists()
+			x.tenants[entries[i].Tenant] = w
 		}
+		w.put(&entries[i], read[i])
 	}
 	if key != nil {
-		batch.SetInternal(key, []byte(stamp))
-	}
-	return x.run(batch)
-}
-
-func (x *Keyword) run(batch *bleve.Batch) error {
-	if err := x.index.Batch(batch); err != nil {
-		return fmt.Errorf("the keyword index cannot be written: %w", err)
+		x.stamps[string(key)] = stamp
 	}
 	return nil
 }
 
-// runDurably runs a batch and waits until it is on disk, for a while at most:
-// what did not get there in time is found missing when the folder is opened.
-func (x *Keyword) runDurably(batch *bleve.Batch) error {
-	done := make(chan error, 1)
-	if x.dir != "" {
-		batch.SetPersistedCallback(func(err error) { done <- err })
+// countTerms counts the terms of texts but function words.
+func countTerms(texts ...string) counts {
+	c := counts{}
+	for _, text := range texts {
+		scan(text, func(t term) {
+			if !t.stop {
+				c[t.key]++
+			}
+		})
 	}
-	if err := x.run(batch); err != nil || x.dir == "" {
-		return err
+	return c
+}
+
+func (w *wordLists) put(e *Entry, terms counts) {
+	w.drop(e.Tenant, e.Node)
+	row := int32(len(w.table.rows))
+	bare := *e
+	bare.Vector = nil
+	w.table.put(row, &bare)
+	var length float32
+	for key, n := range terms {
+		l := w.lists[key]
+		if l == nil {
+			l = &wordList{}
+			w.lists[key] = l
+		}
+		l.rows, l.counts = append(l.rows, row), append(l.counts, uint8(min(255, n)))
+		length += n
 	}
-	wait := time.NewTimer(durableTime)
-	defer wait.Stop()
-	select {
-	case err := <-done:
-		return err
-	case <-wait.C:
-		x.log.Warn("the keyword index is slow to reach the disk", "dir", x.dir)
-		return nil
+	w.lengths = append(w.lengths, length)
+	w.total += float64(length)
+}
+
+func (w *wordLists) drop(tenant, node string) {
+	if row, ok := w.table.drop(tenant, node); ok {
+		w.total -= float64(w.lengths[row])
+		w.dead++
 	}
 }
 
-const durableTime = 10 * time.Second
+// Of the rows so many may be dead before the lists are written anew.
+const (
+	fewDead   = 256
+	shareDead = 4
+)
+
+// tidy writes the lists anew without the dead rows, when there are many.
+func (w *wordLists) tidy() {
+	if w.dead < fewDead+len(w.table.at)/shareDead {
+		return
+	}
+	to := make([]int32, len(w.table.rows)) // new numbers, -1 for dead rows
+	next := int32(0)
+	for r := range w.table.rows {
+		if to[r] = -1; w.table.rows[r].node != "" {
+			to[r] = next
+			w.table.rows[next], w.lengths[next] = w.table.rows[r], w.lengths[r]
+			next++
+		}
+	}
+	w.table.rows, w.lengths, w.dead = w.table.rows[:next:next], w.lengths[:next:next], 0
+	for key, r := range w.table.at {
+		w.table.at[key] = to[r]
+	}
+	for _, sources := range w.table.tenants {
+		for _, s := range sources {
+			for i, r := range s.rows {
+				s.rows[i] = to[r]
+			}
+		}
+	}
+	for key, l := range w.lists {
+		n := 0
+		for i, r := range l.rows {
+			if to[r] >= 0 {
+				l.rows[n], l.counts[n] = to[r], l.counts[i]
+				n++
+			}
+		}
+		if l.rows, l.counts = l.rows[:n], l.counts[:n]; n == 0 {
+			delete(w.lists, key)
+		}
+	}
+}
 
 // Delete implements Index.
 func (x *Keyword) Delete(_ context.Context, tenant string, nodes ...string) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	batch := x.index.NewBatch()
-	for _, n := range nodes {
-		batch.Delete(indexKey(tenant, n))
+	if w := x.tenants[tenant]; w != nil {
+		x.changed = true
+		for _, n := range nodes {
+			w.drop(tenant, n)
+		}
+		w.tidy()
 	}
-	return x.run(batch)
+	return nil
 }
 
 // Remove implements Index.
-func (x *Keyword) Remove(ctx context.Context, tenant, source string) error {
+func (x *Keyword) Remove(_ context.Context, tenant, source string) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for {
-		req := bleve.NewSearchRequestOptions(bleve.NewConjunctionQuery(
-			fieldQuery("tenant", tenant), fieldQuery("source", source)), 1000, 0, false)
-		res, err := x.index.SearchInContext(ctx, req)
-		if err != nil {
-			return fmt.Errorf("source %s cannot be taken out of the keyword index: %w", source, err)
-		}
-		batch := x.index.NewBatch()
-		for _, h := range res.Hits {
-			batch.Delete(h.ID)
-		}
-		batch.DeleteInternal(stampOf(tenant, source))
-		if len(res.Hits) == 0 {
-			return x.runDurably(batch) // and with it all before
-		}
-		if err := x.run(batch); err != nil {
-			return err
-		}
+	x.changed = true
+	delete(x.stamps, string(stampOf(tenant, source)))
+	w := x.tenants[tenant]
+	if w == nil {
+		return nil
 	}
+	for _, row := range w.table.remove(tenant, source) {
+		w.total -= float64(w.lengths[row])
+		w.dead++
+	}
+	if w.tidy(); len(w.table.at) == 0 {
+		delete(x.tenants, tenant)
+	}
+	return nil
 }
 
 // stamp is what add noted beside a source, "" for nothing.
 func (x *Keyword) stamp(tenant, source string) string {
-	b, err := x.index.GetInternal(stampOf(tenant, source))
-	if err != nil {
-		return ""
-	}
-	return string(b)
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.stamps[string(stampOf(tenant, source))]
 }
 
-func stampOf(tenant, source string) []byte { return []byte("stamp\x00" + tenant + "\x00" + source) }
+func stampOf(tenant, source string) []byte { return []byte(tenant + "\x00" + source) }
 
 // Len implements Index.
-func (x *Keyword) Len() int {
-	n, err := x.index.DocCount()
-	if err != nil {
-		return 0
+func (x *Keyword) Len() (n int) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for _, w := range x.tenants {
+		n += len(w.table.at)
 	}
-	return int(n)
-}
-
-// Close implements Index; closing again does nothing.
-func (x *Keyword) Close() error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.closed {
-		return nil
-	}
-	x.closed = true
-	batch := x.index.NewBatch()
-	batch.SetInternal([]byte("closed"), []byte("yes"))
-	return errors.Join(x.runDurably(batch), x.index.Close())
+	return n
 }

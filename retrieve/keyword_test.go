@@ -3,6 +3,7 @@ package retrieve
 import (
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -161,14 +162,25 @@ func TestKeywordSurvivesDamagedFolders(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"no meta": func(t *testing.T, dir string) { t.Helper(); overwrite(t, filepath.Join(dir, "index_meta.json"), "") },
-		"bad meta": func(t *testing.T, dir string) {
+		"emptied": func(t *testing.T, dir string) { t.Helper(); overwrite(t, filepath.Join(dir, keywordName), "") },
+		"another": func(t *testing.T, dir string) {
 			t.Helper()
-			overwrite(t, filepath.Join(dir, "index_meta.json"), `{"storage":"boltdb","index_type":"upside_down"}`)
+			overwrite(t, filepath.Join(dir, keywordName), `{"storage":"boltdb","index_type":"upside_down"}`)
 		},
-		"cut root": func(t *testing.T, dir string) {
+		"flipped": func(t *testing.T, dir string) {
 			t.Helper()
-			overwrite(t, filepath.Join(dir, "store", "root.bolt"), "x")
+			b, err := os.ReadFile(filepath.Join(dir, keywordName))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b[len(b)/2] ^= 4
+			overwrite(t, filepath.Join(dir, keywordName), string(b))
+		},
+		"cut": func(t *testing.T, dir string) {
+			t.Helper()
+			if err := os.Truncate(filepath.Join(dir, keywordName), 40); err != nil {
+				t.Fatal(err)
+			}
 		},
 		"a file": func(t *testing.T, dir string) {
 			t.Helper()
@@ -218,5 +230,86 @@ func TestKeywordTakesAnyText(t *testing.T) {
 	for n, text := range []string{strings.Repeat("a", 1<<20), strings.Repeat("😀", 1000), "\x00\xff\xfe", strings.Repeat("漢", 5000), "tab\tline\nend"} {
 		mustAdd(t, x, written("t", "s", n, text))
 		mustSearch(t, x, Probe{Text: text}, 3, Scope{Tenant: "t"})
+	}
+}
+
+// What was kept is found as before, with the same scores, and can be changed.
+func TestKeywordIsThereAfterAnOpening(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "keywords")
+	log := slog.New(slog.DiscardHandler)
+	x, err := openKeyword(dir, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 700 {
+		e := written("t", fmt.Sprint("s", n%7), n/7, fmt.Sprintf("lens number %d of the lighthouse", n%13))
+		e.Collections = []string{fmt.Sprint("c", n%2)}
+		if err := x.add([]Entry{e}, stampOf("t", e.Source), "stamp"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustAdd(t, x, written("u", "s0", 0, "lens"))
+	if err := x.Remove(t.Context(), "t", "s3"); err != nil {
+		t.Fatal(err)
+	}
+	scope := Scope{Tenant: "t", Collection: "c1"}
+	want := mustSearch(t, x, Probe{Text: "lens number 7"}, 20, scope)
+	for range 2 {
+		if err := x.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if x, err = openKeyword(dir, log); err != nil {
+			t.Fatal(err)
+		}
+		if got := mustSearch(t, x, Probe{Text: "lens number 7"}, 20, scope); !slices.Equal(got, want) || len(got) != 20 || x.Len() != 601 {
+			t.Errorf("%d of 601 nodes, found %v instead of %v", x.Len(), got, want)
+		}
+	}
+	if x.stamp("t", "s1") != "stamp" || x.stamp("t", "s3") != "" || x.stamp("u", "s0") != "" {
+		t.Error("stamps are lost or left over")
+	}
+	mustAdd(t, x, written("t", "s0", 0, "an oven"))
+	if got := mustSearch(t, x, Probe{Text: "oven"}, 3, Scope{Tenant: "t"}); len(got) != 1 || x.Len() != 601 {
+		t.Errorf("found %v of %d", got, x.Len())
+	}
+}
+
+// Hand-worked: N 2, mean length 3, "lens" in one of two texts.
+func TestKeywordScoreIsBM25(t *testing.T) {
+	x := keywordIndex(t)
+	mustAdd(t, x, written("t", "s", 0, "lens lens oven"), written("t", "s", 1, "pump mill dam"))
+	got := mustSearch(t, x, Probe{Text: "lens"}, 3, Scope{Tenant: "t"})
+	want := math.Log(1+(2-1+.5)/(1+.5)) * 2 * 2.2 / (2 + 1.2*(.25+.75*3/3))
+	if len(got) != 1 || math.Abs(got[0].Score-want) > 1e-5 {
+		t.Errorf("%v instead of %g", got, want)
+	}
+}
+
+// Lists that are written anew say the same.
+func TestKeywordTidies(t *testing.T) {
+	x := keywordIndex(t)
+	for n := range 900 {
+		mustAdd(t, x, written("t", "s", n%300, fmt.Sprintf("lens %d", n%7)))
+		if n%3 == 0 {
+			if err := x.Delete(t.Context(), "t", fmt.Sprintf("s/%d.%d", n%300/10, n%10)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w := x.tenants["t"]
+	if len(w.table.rows) > 700 || len(w.table.rows) != x.Len()+w.dead {
+		t.Errorf("%d rows of %d nodes and %d dead", len(w.table.rows), x.Len(), w.dead)
+	}
+	fresh := keywordIndex(t)
+	for n := 600; n < 900; n++ {
+		if n%3 != 0 {
+			mustAdd(t, fresh, written("t", "s", n%300, fmt.Sprintf("lens %d", n%7)))
+		}
+	}
+	w.dead = 1 << 20
+	w.tidy()
+	a, b := mustSearch(t, x, Probe{Text: "lens 4"}, 500, Scope{Tenant: "t"}), mustSearch(t, fresh, Probe{Text: "lens 4"}, 500, Scope{Tenant: "t"})
+	if !slices.EqualFunc(a, b, func(p, q Hit) bool { return p.Node == q.Node && math.Abs(p.Score-q.Score) < 1e-5 }) {
+		t.Errorf("%d hits, %d of an index that never had more", len(a), len(b))
 	}
 }
