@@ -18,6 +18,7 @@ DIM, CENTRES, NOISE, HITS = 256, 2000, 0.8, 10
 ROUNDS, TURN = 10, 100  # searches of one engine: ROUNDS turns of TURN queries; one more turn chooses the width
 WIDTHS, WANTED = (32, 48, 64, 96, 128, 192, 256, 384, 512, 768), 0.99
 GRAPHS = ("hnswlib", "faiss HNSW")  # engines whose width can be chosen after the build
+OURS = "reeltree hnsw"  # its width is chosen before the build
 
 
 def clustered(n, random, centres):
@@ -62,6 +63,10 @@ class Engine:
         self.took = {"cpu_s": 0.0, "wall_s": 0.0, "n": 0, "right": 0}
         self.turn_cpu = []
         self.width = 0
+        self.command = command
+        self.start(command)
+
+    def start(self, command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def begin(self, command):
@@ -82,8 +87,21 @@ class Engine:
         """The smallest width with the wanted recall on queries that are not measured."""
         for self.width in WIDTHS:
             self.say(f"ef {self.width}")
-            got = self.say(f"search {ROUNDS * TURN} {(ROUNDS + 1) * TURN}")
-            if right(got["hits"], truth[ROUNDS * TURN :]) >= WANTED * TURN * HITS:
+            if self.enough(truth):
+                return
+
+    def enough(self, truth):
+        got = self.say(f"search {ROUNDS * TURN} {(ROUNDS + 1) * TURN}")
+        return right(got["hits"], truth[ROUNDS * TURN :]) >= WANTED * TURN * HITS
+
+    def rebuild(self, truth, builds):
+        """Begins anew with the next width until one has the wanted recall."""
+        for self.width in WIDTHS:
+            if self.width != WIDTHS[0]:
+                self.close()
+                self.start(self.command[:-1] + [str(self.width)])
+                builds[self.name] = self.say("build")
+            if self.enough(truth):
                 return
 
     def search(self, turn, truth):
@@ -105,7 +123,7 @@ def indexes(n, args, folder, names):
     files = ["--vectors", rows, "--queries", queries, "--dim", str(DIM)]
     commands = {
         "reeltree exact": [args.reeltree, "bench", "exact", *files],
-        "reeltree hnsw": [args.reeltree, "bench", "hnsw", "--width", str(args.width), *files],
+        OURS: [args.reeltree, "bench", "hnsw", *files, "--width", str(WIDTHS[0])],
         "coder/hnsw adapter": [args.reeltree, "bench", "coder-hnsw", *files],
         "hnswlib": [sys.executable, os.path.join(HERE, "peers.py"), "hnswlib", *files],
         "faiss HNSW": [sys.executable, os.path.join(HERE, "peers.py"), "faiss-hnsw", *files],
@@ -122,8 +140,8 @@ def indexes(n, args, folder, names):
     for e in engines:
         if e.name in GRAPHS:
             e.tune(truth)
-        elif e.name == "reeltree hnsw":
-            e.width = args.width
+        elif e.name == OURS:
+            e.rebuild(truth, builds)
     for turn in range(ROUNDS):
         # Whoever began last time ends this time.
         for e in engines[turn % len(engines) :] + engines[: turn % len(engines)]:
@@ -178,7 +196,6 @@ def main():
     p.add_argument("--chromem", required=True)
     p.add_argument("--folder", required=True)
     p.add_argument("--out", required=True)
-    p.add_argument("--width", type=int, default=192, help="breadth of the searches of our graph")
     p.add_argument("--minilm", help="folder of the sentence encoder; without it the embedder is measured alone")
     p.add_argument("--minilm-python", default=sys.executable)
     p.add_argument("--sizes", default="36000,100000")

@@ -58,6 +58,7 @@ func WritePage(page string, reports []Report) error {
 	}
 	var b strings.Builder
 	b.WriteString(before + pageBegin + "\n")
+	last := ""
 	for _, r := range reports {
 		charts := r.charts()
 		for _, name := range slices.Sorted(maps.Keys(charts)) {
@@ -65,7 +66,8 @@ func WritePage(page string, reports []Report) error {
 				return err
 			}
 		}
-		r.section(&b, slices.Sorted(maps.Keys(charts)))
+		r.section(&b, slices.Sorted(maps.Keys(charts)), r.name() == last)
+		last = r.name()
 	}
 	b.WriteString(pageEnd + after)
 	return os.WriteFile(page, []byte(b.String()), 0o644)
@@ -80,8 +82,13 @@ func (r *Report) name() string {
 	return base
 }
 
-func (r *Report) section(b *strings.Builder, charts []string) {
-	fmt.Fprintf(b, "\n## %s\n\n`reeltree eval %s --data %s", r.name(), r.Task, filepath.Base(r.Data))
+// section writes one report. One that follows another of the same name is an
+// ablation made at another commit and adds nothing else.
+func (r *Report) section(b *strings.Builder, charts []string, again bool) {
+	if !again {
+		fmt.Fprintf(b, "\n## %s\n", r.name())
+	}
+	fmt.Fprintf(b, "\n`reeltree eval %s --data %s", r.Task, filepath.Base(r.Data))
 	if r.Pool != "" {
 		fmt.Fprintf(b, " --pool %s", filepath.Base(r.Pool))
 	}
@@ -89,8 +96,10 @@ func (r *Report) section(b *strings.Builder, charts []string) {
 		b.WriteString(" --ablate")
 	}
 	fmt.Fprintf(b, "` at %s, embedder %s\n", r.Version, r.Embedder)
-	r.metricsTable(b)
-	r.statsTable(b)
+	if !again {
+		r.metricsTable(b)
+		r.statsTable(b)
+	}
 	r.ablationTable(b)
 	r.balanceTable(b)
 	for _, name := range charts {

@@ -86,7 +86,10 @@ func TestPageIsWrittenBetweenItsMarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	var texts [2]string
-	for i := range texts { // a second time over the first
+	older := all[1]
+	older.Version = "v0-test"
+	all = append(all, older) // its ablation is kept, its metrics are not
+	for i := range texts {   // a second time over the first
 		if err := WritePage(page, all); err != nil {
 			t.Fatal(err)
 		}
@@ -106,6 +109,9 @@ func TestPageIsWrittenBetweenItsMarks(t *testing.T) {
 		if !strings.Contains(texts[0], want) {
 			t.Errorf("%q is not in\n%s", want, texts[0])
 		}
+	}
+	if n := strings.Count(texts[0], "| en_paragraph_R5 | "); n != 1 || strings.Count(texts[0], "## passages") != 1 || !strings.Contains(texts[0], "at v0-test") {
+		t.Errorf("an older ablation repeats the metrics %d times\n%s", n, texts[0])
 	}
 	for _, name := range []string{"ablation-passages.svg", "refusal-answers-meetings.svg"} {
 		picture, err := os.ReadFile(filepath.Join(dir, "images", name))
