@@ -233,3 +233,24 @@ func TestRefusalInOtherLanguages(t *testing.T) {
 		}
 	}
 }
+
+// TestSpeechIsNotComparedWithWriting: their scores are on other scales, so a
+// document that is merely scored higher does not take an answer from a recording.
+func TestSpeechIsNotComparedWithWriting(t *testing.T) {
+	own := []retrieve.Item{of(lens, .1, "In winter the ferry timetable does change on Mondays.")}
+	paper := other
+	paper.Kind = tree.KindDocument
+	page := of(paper, .9, "In winter the ferry timetable does change on Mondays.")
+	q := Question{Text: "When does the ferry timetable change in winter?", Sources: []string{lens.ID}}
+	a := &Answerer{Find: twoSources(own, append([]retrieve.Item{page}, own...), entered(lens, 1), entered(paper, .9))}
+	events, _ := collect(t, a, q)
+	if d := last(t, events); d.Finish != FinishStop {
+		t.Errorf("%+v", d)
+	}
+	page.Source.Kind = tree.KindVideo
+	a.Find = twoSources(own, append([]retrieve.Item{page}, own...), entered(lens, 1), entered(paper, .9))
+	events, _ = collect(t, a, q)
+	if d := last(t, events); d.Finish != FinishNotFound {
+		t.Errorf("the same words on film: %+v", d)
+	}
+}

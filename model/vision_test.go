@@ -149,7 +149,7 @@ func TestVisionPrompts(t *testing.T) {
 			if strings.Contains(c.Prompt, d.Reply) {
 				held++
 			}
-			if len(c.Images) == 0 && c.Opened.Before(d.Closed) {
+			if len(c.Images) == 0 && c.Opened.Before(d.FirstToken) {
 				t.Error("the L1 call came before its L2 texts")
 			}
 		}
