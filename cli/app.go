@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
@@ -64,16 +65,29 @@ func (a *app) openModels(context.Context) (err error) {
 	if a.embedder, err = newEmbedder(a.settings, a.log); err != nil {
 		return err
 	}
-	var vectors retrieve.Index
-	if a.settings.Index == "coder-hnsw" {
-		vectors = retrieve.NewCoderHNSW(a.embedder.Dim())
+	dir := filepath.Join(a.settings.Data, "index")
+	vectors, err := vectorIndex(a.settings.Index, a.embedder, dir)
+	if err != nil {
+		return err
 	}
 	a.engine, err = retrieve.Open(retrieve.Config{
-		Dir:   filepath.Join(a.settings.Data, "index"),
+		Dir:   dir,
 		Embed: a.embedder.Embed, EmbedderName: a.embedder.Name(), Dim: a.embedder.Dim(), Trees: a.store.Tree,
 		Vectors: vectors, Rounds: a.settings.Rounds.V, Budget: a.settings.Budget.V, Log: a.log,
 	})
 	return err
+}
+
+// vectorIndex is the wished index; nil means the engine's own exact scan. The
+// graph lies in a folder of its embedder, so that another one begins anew.
+func vectorIndex(kind string, e embedder, dir string) (retrieve.Index, error) {
+	switch kind {
+	case "hnsw":
+		return retrieve.OpenHNSW(e.Dim(), retrieve.HNSWOptions{Dir: filepath.Join(dir, "graph", url.PathEscape(e.Name())), Anew: true})
+	case "coder-hnsw":
+		return retrieve.NewCoderHNSW(e.Dim()), nil
+	}
+	return nil, nil
 }
 
 func (a *app) openWorker(context.Context) error {

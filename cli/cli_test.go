@@ -173,3 +173,23 @@ func TestHealthIsTheExitCode(t *testing.T) {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 }
+
+// TestEveryIndexAnswers: the same question finds the same with each index, also
+// when another one opens the folder.
+func TestEveryIndexAnswers(t *testing.T) {
+	data, file := t.TempDir(), filepath.Join(t.TempDir(), "lens.md")
+	if err := os.WriteFile(file, []byte("# Lenses\n\nThe lens weighs four tons.\n\n# Bread\n\nBake it in a hot oven.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := run(t, "ingest", "--data", data, file); code != exitOK {
+		t.Fatalf("exit %d, %s%s", code, out, errs)
+	}
+	for _, index := range []string{"exact", "hnsw", "hnsw", "coder-hnsw", "exact"} {
+		if code, out, errs := run(t, "ask", "--data", data, "--index", index, "How many tons does the lens weigh?"); code != exitOK || !strings.Contains(out, "four tons") {
+			t.Errorf("%s: exit %d, %s%s", index, code, out, errs)
+		}
+	}
+	if code, _, errs := run(t, "list", "--index", "magic"); code != exitUsage || !strings.Contains(errs, "hnsw") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+}

@@ -46,7 +46,7 @@ type Settings struct {
 	MaxCalls  count `help:"Model calls one job may cost; 0 = no cap." default:"0" group:"Models"`
 	MaxTokens count `help:"Tokens one job may cost; 0 = no cap." default:"0" group:"Models"`
 
-	Index        string `help:"Vector index: exact (scan) or coder-hnsw (approximate)." enum:"exact,coder-hnsw" default:"exact" group:"Retrieval"`
+	Index        string `help:"Vector index: exact (a scan, fast up to about 100,000 nodes), hnsw (a graph, for more) or coder-hnsw (another's graph, for comparison)." enum:"exact,hnsw,coder-hnsw" default:"exact" group:"Retrieval"`
 	Budget       count  `help:"Evidence tokens of an answer." default:"3000" group:"Retrieval"`
 	Rounds       count  `help:"Retrieval rounds of an answer, 1 to 3." default:"1" group:"Retrieval"`
 	AllowPrivate bool   `help:"Let addresses to be ingested lead into private networks." group:"Retrieval"`
