@@ -159,3 +159,24 @@ func TestSentenceLeaves(t *testing.T) {
 		t.Error("codePoints")
 	}
 }
+
+// TestIntervalHasItsWidth compares the bootstrap with the normal interval, 1.96
+// standard errors to both sides, to which it comes close for many clusters.
+func TestIntervalHasItsWidth(t *testing.T) {
+	before, after := &tally{}, &tally{}
+	r := rand.New(rand.NewPCG(11, 12))
+	var sum, squares float64
+	const n = 400
+	for i := range n {
+		x := r.Float64()
+		sum, squares = sum+x, squares+x*x
+		for y, v := range map[*tally]float64{before: 0, after: x} {
+			y.question(string(rune(0x4e00 + i)))
+			y.add("x", v)
+		}
+	}
+	want := 2 * 1.96 * math.Sqrt((squares/n-sum/n*sum/n)/n)
+	if d := difference("x", before, after); math.Abs(d.High-d.Low-want) > .1*want {
+		t.Errorf("%v wide, want about %v", d.High-d.Low, want)
+	}
+}

@@ -180,3 +180,17 @@ func TestGraphIndexAnswersLikeTheScan(t *testing.T) {
 		t.Errorf("%d indexes, %v beside %v, %v", made, graph.Metrics, scan.Metrics, err)
 	}
 }
+
+// TestFilledBudgets holds which tasks choose until the budget is full.
+func TestFilledBudgets(t *testing.T) {
+	for name, fills := range map[string]bool{"meetings": true, "passages": true, "tables": true, "moments": false, "multihop": false} {
+		j, lib := grown(t, name)
+		r := runner{task: tasks[name], job: j, lib: lib, config: testConfig(t)}
+		if _, err := r.run(t.Context(), stage{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, there := r.known[condition{off: retrieve.Switches{Keff: fills}}]; !there || len(r.known) != 1 {
+			t.Errorf("%s fills the budget: want %v", name, fills)
+		}
+	}
+}
