@@ -73,7 +73,7 @@ type Config struct {
 	Import func(ctx context.Context, tenant string, r io.Reader) (tree.Source, error)
 	Quote  func(ctx context.Context, u Upload) (any, error)                        // of stored content, or of what is at an address
 	Export func(t *tree.Tree, format string) (mime string, data []byte, err error) // ErrFormat for unknown formats
-	Cut    generate.Cutter // nil: clips are refused
+	Cut    generate.Cutter                                                         // nil: clips are refused
 	Ready  func(ctx context.Context) error
 
 	NotFound func(error) bool           // the error means that nothing is stored under the id
