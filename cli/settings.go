@@ -48,7 +48,7 @@ type Settings struct {
 
 	Index        string `help:"Vector index: exact (a scan, fast up to about 100,000 nodes), hnsw (a graph, for more) or coder-hnsw (another's graph, for comparison)." enum:"exact,hnsw,coder-hnsw" default:"exact" group:"Retrieval"`
 	Budget       count  `help:"Evidence tokens of an answer." default:"3000" group:"Retrieval"`
-	Rounds       count  `help:"Retrieval rounds of an answer, 1 to 3." default:"1" group:"Retrieval"`
+	Rounds       count  `help:"Retrieval rounds of an answer without a chat model, 1 to 3; with one its critic decides, up to 3." default:"1" group:"Retrieval"`
 	AllowPrivate bool   `help:"Let addresses to be ingested lead into private networks." group:"Retrieval"`
 
 	Proxy address `help:"Proxy through which addresses to be ingested are fetched (http://[NAME:PASSWORD@]HOST:PORT); the proxy variables of the environment are not read for them. Names are checked here first; one that only the proxy knows is left to the proxy's own rules." placeholder:"URL" group:"Retrieval"`

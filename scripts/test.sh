@@ -19,6 +19,10 @@ passed=$(grep -cE '^\s*--- PASS' "$log" || true); skipped=$(grep -cE '^\s*--- SK
 if [ -d "$REELTREE_SHARED" ] && grep -q 'shared material is absent' "$log"; then
   echo 'test: the shared folder exists but a corpus test skipped:'; grep -B1 'shared material is absent' "$log"; exit 1
 fi
+if [ "$(go env GOARCH)" = amd64 ]; then
+  echo 'test: vector instructions, as make build uses them'
+  GOEXPERIMENT=simd go test -timeout 20m ./retrieve ./model
+fi
 if [ -f web/page/package.json ]; then
   echo 'test: page'
   (cd web/page && npm run --silent check && NO_COLOR=1 npm run --silent test) | tee "$page"
