@@ -74,7 +74,11 @@ func (w *printer) see(e client.Event) error {
 		if !slices.Contains(w.cited, e.N) {
 			w.cited = append(w.cited, e.N)
 		}
-		_, err := fmt.Fprintf(w.p.Stdout, " [%s]", w.times[e.N])
+		place := w.times[e.N]
+		if closer, ok := placeText(e); ok {
+			place = closer
+		}
+		_, err := fmt.Fprintf(w.p.Stdout, " [%s]", place)
 		return err
 	case "gap":
 		say(w.p.Stdout, "\n(the connection was lost and the answer begins again)\n")
@@ -89,11 +93,7 @@ func (w *printer) evidence(e client.Event) {
 	if err := json.Unmarshal(e.Span, &span); err != nil {
 		return // a place this version does not know
 	}
-	place := span.String()
-	if span.Unit == tree.UnitMS {
-		place = tree.Clock(span.StartMS)
-	}
-	w.times[e.N] = place
+	w.times[e.N], _ = placeText(e)
 	quote := strings.Join(strings.Fields(e.Quote), " ")
 	if utf8.RuneCountInString(quote) > 110 {
 		quote = string([]rune(quote)[:109]) + "…"
@@ -102,6 +102,18 @@ func (w *printer) evidence(e client.Event) {
 	if e.Nearest {
 		w.cited = append(w.cited, e.N)
 	}
+}
+
+// placeText is the place of an event as people read it: where it begins.
+func placeText(e client.Event) (string, bool) {
+	var span tree.Span
+	if len(e.Span) == 0 || json.Unmarshal(e.Span, &span) != nil {
+		return "", false
+	}
+	if span.Unit == tree.UnitMS {
+		return tree.Clock(span.StartMS), true
+	}
+	return span.String(), true
 }
 
 func (w *printer) done() error {

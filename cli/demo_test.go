@@ -97,6 +97,41 @@ func TestDemoTalkAnswers(t *testing.T) {
 	}
 }
 
+// TestDemoTimesAreClose: a cited time is that of the sentence, not of the whole
+// section it stands in.
+func TestDemoTimesAreClose(t *testing.T) {
+	data := t.TempDir()
+	if code, out, errs := run(t, "ingest", "--data", data, filepath.Join("..", "demo", "talk.mp4")); code != exitOK {
+		t.Fatalf("exit %d: %s%s", code, out, errs)
+	}
+	for _, question := range []string{"What did keepers float the lens in?", "How did keepers turn the heavy lens?"} {
+		if from, to := firstCited(ask(t, data, question)); from < 110_000 || from > 124_000 || to-from > 16_000 {
+			t.Errorf("%s: cited at %v to %v ms, and said between 110 and 125 s", question, from, to)
+		}
+	}
+}
+
+// firstCited is the place of the first citation, the best sentence: its own, or
+// that of its evidence.
+func firstCited(events []map[string]any) (from, to float64) {
+	shown := map[any]map[string]any{}
+	for _, e := range events {
+		span, _ := e["span"].(map[string]any)
+		switch e["type"] {
+		case "evidence":
+			shown[e["n"]] = span
+		case "citation":
+			if span == nil {
+				span = shown[e["n"]]
+			}
+			from, _ = span["start_ms"].(float64)
+			to, _ = span["end_ms"].(float64)
+			return from, to
+		}
+	}
+	return 0, 0
+}
+
 // TestDemoClip: a part of the talk comes out as a file of that length, by times
 // and by the moments an answer cites.
 func TestDemoClip(t *testing.T) {

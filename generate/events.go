@@ -58,6 +58,9 @@ type Citation struct {
 	At          int     `json:"at"`      // code points sent before the mark
 	Support     float64 `json:"support"` // 0..1: does the evidence hold the sentence
 	Unsupported bool    `json:"unsupported,omitempty"`
+	// Span is where in the evidence the sentence is said, where that is closer
+	// than the evidence itself: the cue, sentence or row.
+	Span *tree.Span `json:"span,omitempty"`
 }
 
 // Revised says that new nodes changed the evidence; a new text follows.

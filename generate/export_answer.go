@@ -117,7 +117,11 @@ func writeAnswerMarkdown(b *bytes.Buffer, r Record) {
 		b.WriteString(string(text[from:at]))
 		from = at
 		e := r.numbers[c.N]
-		fmt.Fprintf(b, " %s", placeLink(e.Source.ID, e.Span))
+		span := e.Span
+		if c.Span != nil {
+			span = *c.Span
+		}
+		fmt.Fprintf(b, " %s", placeLink(e.Source.ID, span))
 		if c.Unsupported {
 			b.WriteString(" (not clearly supported)")
 		}

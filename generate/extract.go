@@ -95,7 +95,7 @@ func sayPoint(ctx context.Context, w *writer, lead string, p point) error {
 		}
 		lead = ""
 	}
-	return w.cite(p.n, 1)
+	return w.cite(p.n, 1, p.text)
 }
 
 const (

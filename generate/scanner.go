@@ -236,7 +236,7 @@ func (s *scanner) cite(numbers []int) error {
 			s.dropped++
 			continue
 		}
-		if err := s.w.cite(n, s.judge.support(n, sentence, clause)); err != nil {
+		if err := s.w.cite(n, s.judge.support(n, sentence, clause), sentence); err != nil {
 			return err
 		}
 	}

@@ -170,7 +170,7 @@ func (a *Answerer) summaryPoint(ctx context.Context, mode string, i int, n *tree
 	if err := w.say(text); err != nil {
 		return err
 	}
-	return w.cite(i+1, 1)
+	return w.cite(i+1, 1, "")
 }
 
 // chapterTitle is the chapter's own title, else its first sentence.

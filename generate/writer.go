@@ -123,8 +123,15 @@ func (w *writer) say(text string) error {
 	return nil
 }
 
-func (w *writer) cite(n int, support float64) error {
-	return w.send(Citation{N: n, At: w.points, Support: support, Unsupported: support < minSupport})
+// cite sends a citation of a sentence with the place where it is said.
+func (w *writer) cite(n int, support float64, sentence string) error {
+	c := Citation{N: n, At: w.points, Support: support, Unsupported: support < minSupport}
+	for i, e := range w.evidence {
+		if e.N == n && !c.Unsupported {
+			c.Span = placeOf(w.items[i], sentence)
+		}
+	}
+	return w.send(c)
 }
 
 // done sends the last event. Who cancels at any event before it is told so, even

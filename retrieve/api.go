@@ -47,6 +47,14 @@ type Item struct {
 	Frame   *tree.FrameRef
 	Score   float64 // 0..1, comparable inside one result
 	Tokens  int     // tree.Tokens of what it costs in the budget
+	Parts   []Part  // of the quote, in its order
+}
+
+// Part is a piece of an item's quote with a place of its own: a cue, a sentence,
+// a row.
+type Part struct {
+	Span tree.Span
+	Text string
 }
 
 // Round is what one round of the loop did.

@@ -26,6 +26,9 @@ func (c *candidate) item(src tree.Source) Item {
 		if u.speaker != first.speaker {
 			it.Speaker = "" // several speak
 		}
+		if u.quote != "" {
+			it.Parts = append(it.Parts, Part{u.span, u.quote})
+		}
 	}
 	return it
 }

@@ -88,7 +88,7 @@ const handlers = {
     $('evidence').append(li);
   },
   token: (m) => $('answer').append(m.text),
-  citation: (m) => { const e = moments.get(m.n); if (e) $('answer').append(' ', timeLink(e), ' '); },
+  citation: (m) => { const e = moments.get(m.n); if (e) $('answer').append(' ', timeLink({ ...e, span: m.span ?? e.span }), ' '); },
   revised: () => $('answer').replaceChildren(),
   done: (m) => { if (stream && m.stream === stream.id) finish(m.error ? m.error.message : m.finish === 'cancelled' ? 'Stopped.' : ''); },
   gap: (m) => { if (stream && m.stream === stream.id) { start(); stream.epoch = m.epoch; stream.seq = m.first - 1; } },

@@ -71,3 +71,14 @@ describe('pieces', () => {
     }
   });
 });
+
+describe('a mark', () => {
+  it('stands for the place of its sentence', () => {
+    const closer = { ...at(1, 2), span: { start_ms: 5000, end_ms: 7000 } };
+    expect(pieces('ab', [closer, at(2, 2)])).toEqual([
+      { kind: 'text', text: 'ab' },
+      { kind: 'mark', n: 1, unsupported: false, span: { start_ms: 5000, end_ms: 7000 } },
+      { kind: 'mark', n: 2, unsupported: false, span: undefined },
+    ]);
+  });
+});

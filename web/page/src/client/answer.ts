@@ -1,12 +1,12 @@
 // An answer as it grows: events in, something that can be drawn out.
 
-import type { Citation, Done, Evidence, Round, StreamEvent, WireError } from './messages';
+import type { Citation, Done, Evidence, Round, StreamEvent, WireError, Span } from './messages';
 import { sha256 } from './sha256';
 
 export type Phase = 'sent' | 'queued' | 'searching' | 'writing' | 'done';
 
 /** A stretch of text, or the mark of one piece of evidence. */
-export type Piece = { kind: 'text'; text: string } | { kind: 'mark'; n: number; unsupported: boolean };
+export type Piece = { kind: 'text'; text: string } | { kind: 'mark'; n: number; unsupported: boolean; span?: Span };
 
 export interface AnswerState {
   phase: Phase;
@@ -75,7 +75,7 @@ export function pieces(text: string, citations: Citation[]): Piece[] {
     if (unit > begin) out.push({ kind: 'text', text: text.slice(begin, unit) });
     const before = out[out.length - 1];
     if (before?.kind === 'mark' && before.n === c.n) continue;
-    out.push({ kind: 'mark', n: c.n, unsupported: c.unsupported ?? false });
+    out.push({ kind: 'mark', n: c.n, unsupported: c.unsupported ?? false, span: c.span });
   }
   if (unit < text.length) out.push({ kind: 'text', text: text.slice(unit) });
   return out;

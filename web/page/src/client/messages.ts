@@ -66,6 +66,8 @@ export interface Citation extends Numbered {
   at: number;
   support: number;
   unsupported?: boolean;
+  /** Where in the evidence the sentence is said, where that is closer than the evidence itself. */
+  span?: Span;
 }
 export interface Revised extends Numbered { type: 'revised'; because: string[] }
 export interface Done extends Numbered {
