@@ -101,6 +101,7 @@ type ingested struct {
 // event is one line of `ask --json`: the fields of PROTOCOL these tests look at.
 type event struct {
 	Type    string
+	Stream  string
 	N       int
 	Quote   string
 	Nearest bool

@@ -49,7 +49,7 @@ func badWorker(how string, pipe io.Writer) int {
 		eat()
 		hang(out)
 	case "locked": // not bad at all: says what it can still reach
-		if confineMedia() != nil {
+		if confineMedia(mediaSampleMode) != nil {
 			return 5
 		}
 		reached := 0

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -38,6 +39,7 @@ func (m Media) Clip(ctx context.Context, file *os.File, spans []ClipSpan, exact 
 		return refuseSource("The wanted parts cannot be cut: name between 1 and %d of them, each ending after it begins.", maxClipSpans)
 	}
 	req := MediaRequest{Mode: mediaClipMode, Spans: spans, Exact: exact || len(spans) > 1}
+	m.Memory = 2 * cmp.Or(m.Memory, defaultMemory) // an encoder works beside the decoder
 	written := false
 	err := m.run(ctx, file, req, func(kind byte, body []byte) error {
 		if kind != mediaMsgClip {

@@ -18,12 +18,16 @@ const (
 // confineMedia takes from the child what it never needs: writing files, cores,
 // much memory, new privileges and programs, and, where the kernel knows how,
 // every path and every socket. What was opened before stays usable.
-func confineMedia() error {
+func confineMedia(mode string) error {
+	data := uint64(mediaDataLimit)
+	if mode == mediaClipMode {
+		data *= 2 // an encoder works beside the decoder
+	}
 	limits := []struct {
 		what  int
 		limit uint64
 	}{
-		{unix.RLIMIT_DATA, mediaDataLimit},
+		{unix.RLIMIT_DATA, data},
 		{unix.RLIMIT_CPU, mediaCPULimit},
 		{unix.RLIMIT_NOFILE, mediaFileLimit},
 		{unix.RLIMIT_FSIZE, 0},

@@ -30,6 +30,9 @@ type Media struct {
 	Stall   time.Duration // longest time without getting on; 0 = 60 s
 }
 
+// defaultMemory is what a child may reach where nobody says so.
+const defaultMemory = 256 << 20
+
 // SampleSink takes what Sample finds, in time order. An error stops the child
 // and is returned. A nil Shot drops shots.
 type SampleSink struct {
@@ -164,7 +167,7 @@ func (m Media) start(ctx context.Context, file *os.File, req MediaRequest) (*med
 	if err != nil {
 		return nil, fmt.Errorf("start the media worker: %w", err)
 	}
-	c := &mediaChild{pipe: r, limit: cmp.Or(m.Memory, 256<<20), watch: make(chan struct{})}
+	c := &mediaChild{pipe: r, limit: cmp.Or(m.Memory, defaultMemory), watch: make(chan struct{})}
 	c.cmd = exec.CommandContext(ctx, m.Command[0], m.Command[1:]...)
 	c.cmd.Dir = "/"
 	c.cmd.Env = []string{"MALLOC_ARENA_MAX=1", "GOMEMLIMIT=64MiB", "GOMAXPROCS=2"}

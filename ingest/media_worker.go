@@ -46,7 +46,7 @@ func mediaWork(ctx context.Context, stdin io.Reader, out *mediaWriter) error {
 	if err != nil {
 		return err
 	}
-	if err := confineMedia(); err != nil {
+	if err := confineMedia(req.Mode); err != nil {
 		return fmt.Errorf("lock the worker in: %w", err)
 	}
 	file := os.NewFile(3, "media")
