@@ -71,19 +71,30 @@ func answerReal(t *testing.T, c *socket, tap *wiretap) {
 	if len(calls) != 2 || calls[0].format != "json_schema" || calls[1].format != "" {
 		t.Fatalf("the calls are %+v, done says %+v", calls, last)
 	}
-	var verdict struct {
-		Sufficient *bool
-		Missing    []string
-		FollowUp   *string `json:"follow_up"`
-	}
-	if err := json.Unmarshal([]byte(calls[0].said), &verdict); err != nil || verdict.Sufficient == nil || verdict.FollowUp == nil {
-		t.Errorf("the verdict is %q: %v", calls[0].said, err)
-	}
+	checkVerdict(t, calls[0])
 	if calls[1].finish != last.Finish || last.Finish != "stop" && last.Finish != "length" {
 		t.Errorf("the engine ended with %q, done says %+v", calls[1].finish, last)
 	}
 	if word := strings.Fields(calls[1].said)[0]; frames < 2 || !strings.HasPrefix(text, word) {
 		t.Errorf("%d token frames, %q stands for %q", frames, text, calls[1].said)
+	}
+}
+
+// checkVerdict: a verdict that ended by itself follows the schema. The model may
+// ramble inside a text until its tokens are used up; then what there is begins
+// as the schema says.
+func checkVerdict(t *testing.T, c call) {
+	t.Helper()
+	var verdict struct {
+		Sufficient *bool
+		Missing    []string
+		FollowUp   *string `json:"follow_up"`
+	}
+	err := json.Unmarshal([]byte(c.said), &verdict)
+	whole := err == nil && verdict.Sufficient != nil && verdict.FollowUp != nil
+	begun := c.finish == "length" && strings.HasPrefix(strings.Join(strings.Fields(c.said), ""), `{"sufficient":`)
+	if !whole && !begun {
+		t.Errorf("the verdict ended with %q and is %.300q: %v", c.finish, c.said, err)
 	}
 }
 
