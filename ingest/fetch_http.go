@@ -63,7 +63,7 @@ func (f *Fetcher) fetchHTTP(ctx context.Context, u *url.URL, w io.Writer, progre
 		return Fetched{}, f.tooLarge(host, total)
 	}
 	body := &meter{body: resp.Body, watch: w2, tell: func(n int64) { progress(n, total) }}
-	n, err := copyLimited(w, body, f.cfg.MaxBytes)
+	n, err := copyLimited(ctx, w, body, f.cfg.MaxBytes)
 	switch {
 	case isWrite(err):
 		return Fetched{}, err
@@ -165,9 +165,13 @@ func isWrite(err error) bool {
 }
 
 // copyLimited copies at most limit bytes. Of a body that goes on it reports
-// limit+1 without writing more.
-func copyLimited(w io.Writer, r io.Reader, limit int64) (int64, error) {
+// limit+1 without writing more. An end that came after ctx had ended is no end of
+// the body: we hung up, whichever of both the transport noticed first.
+func copyLimited(ctx context.Context, w io.Writer, r io.Reader, limit int64) (int64, error) {
 	n, err := io.Copy(markWrites{w}, io.LimitReader(r, limit))
+	if err == nil && n < limit && ctx.Err() != nil {
+		err = io.ErrUnexpectedEOF
+	}
 	if err != nil || n < limit {
 		return n, err
 	}

@@ -246,3 +246,34 @@ func FuzzParseAddress(f *testing.F) {
 		}
 	})
 }
+
+// hangingUp is a body that ends cleanly just as its reader gives up.
+type hangingUp struct {
+	text   string
+	giveUp context.CancelFunc
+}
+
+// Read implements io.Reader.
+func (h *hangingUp) Read(p []byte) (int, error) {
+	if h.text == "" {
+		h.giveUp()
+		return 0, io.EOF
+	}
+	n := copy(p, h.text)
+	h.text = h.text[n:]
+	return n, nil
+}
+
+// TestHalfADownloadIsNoFile: an end that only came because the download was
+// cancelled or stalled is never taken for the end of the file.
+func TestHalfADownloadIsNoFile(t *testing.T) {
+	ctx, giveUp := context.WithCancel(t.Context())
+	n, err := copyLimited(ctx, io.Discard, &hangingUp{"half", giveUp}, 100)
+	if n != 4 || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	n, err = copyLimited(t.Context(), io.Discard, &hangingUp{"whole", func() {}}, 100)
+	if n != 5 || err != nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}

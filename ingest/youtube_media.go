@@ -182,10 +182,7 @@ func (c *tubeCall) get(ctx context.Context, u *url.URL, limit int64, w io.Writer
 	if resp.StatusCode != http.StatusOK {
 		return 0, explainStatus("YouTube", resp.StatusCode)
 	}
-	n, err := copyLimited(w, &meter{body: resp.Body, watch: watch, tell: tell}, limit)
-	if err == nil && n < limit && errors.Is(context.Cause(ctx), errStalled) {
-		err = io.ErrUnexpectedEOF // the end came because we hung up, not from YouTube
-	}
+	n, err := copyLimited(ctx, w, &meter{body: resp.Body, watch: watch, tell: tell}, limit)
 	if err != nil && !isWrite(err) {
 		err = explainNet(ctx, "YouTube", err)
 	}
