@@ -235,9 +235,13 @@ func (a *app) answerer() (*generate.Answerer, error) {
 	if err != nil {
 		return nil, err
 	}
+	local := a.embedder // judges citations between two tokens, so it must not be behind an address
+	if _, builtin := local.(model.Builtin); !builtin {
+		local = model.NewBuiltin()
+	}
 	answerer := &generate.Answerer{
 		Find: a.engine.Query, Trees: a.store.Tree, Chat: chat, Turns: a.turns,
-		Embed:    model.NewBuiltin().Embed, // local, whatever embeds the library: it runs between two tokens
+		Embed:    local.Embed,
 		Pictures: a.store.Frame, Frames: a.settings.AnswerFrames.V, Log: a.log,
 	}
 	if chat != nil {

@@ -44,17 +44,7 @@ func TestYouTubeByCommand(t *testing.T) {
 		t.Errorf("the sources come from %s", origins)
 	}
 	checkTubeAnswer(t, ask(t, data, tubeQuestion), got[0].Source)
-	asked := strings.Join(y.Asked(), "\n")
-	for _, path := range []string{"/youtubei/v1/player", "/youtubei/v1/get_transcript", "rr1---sn-scripted.googlevideo.com/videoplayback"} {
-		if !strings.Contains(asked, path) {
-			t.Errorf("nobody asked for %s: %s", path, asked)
-		}
-	}
-	for _, target := range y.Proxy.Asked() {
-		if !strings.HasPrefix(target, "CONNECT ") {
-			t.Errorf("the proxy saw %s", target)
-		}
-	}
+	checkTubeAsked(t, y)
 }
 
 // TestYouTubeByWebSocket: progress of the download in bytes, then the ingest,

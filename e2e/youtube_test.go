@@ -86,6 +86,13 @@ func TestYouTubeByREST(t *testing.T) {
 		}
 	}
 	checkTubeAnswer(t, askAt(t, s, tubeQuestion), talk.ID)
+	checkTubeAsked(t, y)
+}
+
+// checkTubeAsked: facts, captions and media came from where YouTube keeps them,
+// and the proxy saw nothing but tunnels.
+func checkTubeAsked(t *testing.T, y *testkit.YouTube) {
+	t.Helper()
 	asked := strings.Join(y.Asked(), "\n")
 	for _, path := range []string{"/youtubei/v1/player", "/youtubei/v1/get_transcript", "rr1---sn-scripted.googlevideo.com/videoplayback"} {
 		if !strings.Contains(asked, path) {

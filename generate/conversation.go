@@ -30,35 +30,12 @@ type Turns func(ctx context.Context, tenant, conversation string) ([]Turn, error
 // ReadTurn reads a turn from the wire events of a finished answer. What is no
 // event of an answer is skipped.
 func ReadTurn(question string, events []json.RawMessage) Turn {
-	t := Turn{Question: question}
-	places := map[int]Place{}
-	var text strings.Builder
-	for _, raw := range events {
-		var e struct {
-			Type   string    `json:"type"`
-			N      int       `json:"n"`
-			Source SourceRef `json:"source"`
-			Span   tree.Span `json:"span"`
-			Text   string    `json:"text"`
-		}
-		if json.Unmarshal(raw, &e) != nil {
-			continue
-		}
-		switch e.Type {
-		case "evidence":
-			places[e.N] = Place{e.Source.ID, e.Span}
-		case "token":
-			text.WriteString(e.Text)
-		case "citation":
-			if p, ok := places[e.N]; ok {
-				t.Cited = append(t.Cited, p)
-			}
-		case "revised":
-			text.Reset()
-			t.Cited = nil
-		}
+	r := ReadRecord(question, events)
+	t := Turn{Question: question, Answer: r.Answer}
+	for _, c := range r.Citations {
+		e := r.numbers[c.N]
+		t.Cited = append(t.Cited, Place{e.Source.ID, e.Span})
 	}
-	t.Answer = text.String()
 	return t
 }
 

@@ -235,15 +235,16 @@ func (w *Worker) documentMaterial(ctx context.Context, p *jobPlan, index int) (m
 }
 
 // textKey names a document as it was read.
-func textKey(p *jobPlan) string {
-	return strings.Join([]string{p.Source.Tenant, p.Source.ID, p.Document}, "\x00")
-}
+func textKey(p *jobPlan) string { return textPrefix(p.Source.Tenant, p.Source.ID) + p.Document }
+
+func textPrefix(tenant, source string) string { return tenant + "\x00" + source + "\x00" }
 
 // texts keeps the document that was read last, cut into stretches.
 type texts struct {
-	mu  sync.Mutex
-	key string
-	all []tree.Material
+	reading sync.Mutex // one document is read at a time
+	mu      sync.Mutex // guards what is kept; never held while reading
+	key     string
+	all     []tree.Material
 }
 
 func (t *texts) keep(key string, all []tree.Material) {
@@ -252,25 +253,34 @@ func (t *texts) keep(key string, all []tree.Material) {
 	t.key, t.all = key, all
 }
 
-// get gives what is kept under key, else what read reads; one at a time.
-func (t *texts) get(key string, read func() ([]tree.Material, error)) ([]tree.Material, error) {
+func (t *texts) kept(key string) []tree.Material {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.key == key && t.all != nil {
-		return t.all, nil
+	if t.key != key {
+		return nil
+	}
+	return t.all
+}
+
+// get gives what is kept under key, else what read reads; one at a time.
+func (t *texts) get(key string, read func() ([]tree.Material, error)) ([]tree.Material, error) {
+	t.reading.Lock()
+	defer t.reading.Unlock()
+	if all := t.kept(key); all != nil {
+		return all, nil
 	}
 	all, err := read()
 	if err == nil {
-		t.key, t.all = key, all
+		t.keep(key, all)
 	}
 	return all, err
 }
 
-// forget drops a document whose job has ended.
-func (t *texts) forget(key string) {
+// forget drops a document that no job works on any more, however it ended.
+func (t *texts) forget(tenant, source string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.key == key {
+	if strings.HasPrefix(t.key, textPrefix(tenant, source)) {
 		t.key, t.all = "", nil
 	}
 }

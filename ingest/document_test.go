@@ -247,3 +247,29 @@ func FuzzParseDocument(f *testing.F) {
 		}
 	})
 }
+
+// TestReadDocumentsAreForgotten: a document is kept only while a job works on
+// it, whatever the job's end, and a quote keeps nothing.
+func TestReadDocumentsAreForgotten(t *testing.T) {
+	m := newMemory(t)
+	w := m.worker(nil)
+	put := m.put(t, "a.md", []byte("# One\n\nText.\n"))
+	kept := func() bool { return w.texts.all != nil }
+	if _, err := w.Quote(t.Context(), put, tree.IngestOptions{}); err != nil || kept() {
+		t.Errorf("after a quote: %v, kept %v", err, kept())
+	}
+	job, err := w.Submit(t.Context(), put, tree.IngestOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.texts.keep(textPrefix(put.Tenant, put.ID)+formatMarkdown, []tree.Material{{}})
+	if err := w.Cancel(t.Context(), put.Tenant, job.ID); err != nil || kept() {
+		t.Errorf("after a cancel: %v, kept %v", err, kept())
+	}
+	if _, err := w.Resume(t.Context(), put.Tenant, job.ID, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Run(t.Context()); err != nil || kept() || m.source(t, put.ID).State != tree.StateDone {
+		t.Errorf("after the end: %v, kept %v, %+v", err, kept(), m.source(t, put.ID))
+	}
+}

@@ -84,6 +84,7 @@ func (q Quote) Add(o Quote) Quote {
 // Quote probes, cuts and samples a source whose content is stored, without any
 // model call and without recording anything.
 func (w *Worker) Quote(ctx context.Context, src tree.Source, opt tree.IngestOptions) (Quote, error) {
+	defer w.texts.forget(src.Tenant, src.ID)
 	p, err := w.makePlan(ctx, src, opt, w.countSpeech)
 	if err != nil {
 		return Quote{}, err

@@ -61,7 +61,6 @@ func (w *Worker) close(ctx context.Context, job tree.Job, p *jobPlan, state tree
 		return err
 	}
 	w.report(now, tree.Progress{Stage: "ended", Done: p.weight(), Total: p.weight(), Ready: whole(p)})
-	w.texts.forget(textKey(p))
 	w.drop(job)
 	return nil
 }

@@ -104,6 +104,7 @@ func (w *Worker) drop(job tree.Job) {
 		l.end(errStopped)
 		delete(w.live, key)
 	}
+	w.texts.forget(job.Tenant, job.Source)
 }
 
 func (l *live) ctx() context.Context { return l.stop }
