@@ -34,6 +34,8 @@ type Call struct {
 	Closed     time.Time // the reply ended or the client went away
 	Cancelled  bool      // the client went away first
 	Reply      string    // text that was meant to be sent
+
+	ending bool // no longer counted as open
 }
 
 // Calls are copies of all requests so far, in order of arrival.
@@ -54,7 +56,9 @@ func (e *Endpoint) Count() int {
 	return len(e.calls)
 }
 
-// MaxOpen is the largest number of requests that were open at once.
+// MaxOpen is the largest number of requests that were open at once. A request
+// is open until the end of its reply is about to be written: from then on its
+// client may have sent the next one.
 func (e *Endpoint) MaxOpen() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -108,8 +112,23 @@ func (e *Endpoint) closed(c *Call, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c.Closed, c.Cancelled = time.Now(), err != nil
-	e.open--
+	e.release(c)
 	e.tell()
+}
+
+// ending is called before the end of a reply is written.
+func (e *Endpoint) ending(c *Call) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.release(c)
+}
+
+// release counts a call as open no longer; e.mu is held.
+func (e *Endpoint) release(c *Call) {
+	if !c.ending {
+		c.ending = true
+		e.open--
+	}
 }
 
 // tell wakes the waiting; e.mu is held.

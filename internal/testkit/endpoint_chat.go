@@ -54,6 +54,7 @@ func (p *reply) whole(s said) error {
 	if !p.mode.has("no-usage") {
 		body["usage"] = p.usage(s)
 	}
+	p.e.ending(p.c)
 	writeJSON(p.w, http.StatusOK, body)
 	return nil
 }

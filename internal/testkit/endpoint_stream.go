@@ -114,6 +114,7 @@ func (p *reply) reset() { breakConnection(p.w) }
 
 // finish sends finish reason, usage and [DONE].
 func (p *reply) finish(s said) error {
+	p.e.ending(p.c)
 	if p.mode.has("nochoices") {
 		p.event("[DONE]")
 		return nil

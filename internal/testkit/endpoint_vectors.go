@@ -45,6 +45,7 @@ func (e *Endpoint) embeddings(p *reply) error {
 		n := len(strings.Fields(strings.Join(p.c.Inputs, " ")))
 		body["usage"] = map[string]any{"prompt_tokens": n, "total_tokens": n}
 	}
+	p.e.ending(p.c)
 	writeJSON(p.w, http.StatusOK, body)
 	return nil
 }
@@ -135,6 +136,7 @@ func (e *Endpoint) transcription(p *reply) error {
 		body["segments"] = segments
 	}
 	p.e.note(p.c, func(c *Call) { c.Reply = text })
+	p.e.ending(p.c)
 	writeJSON(p.w, http.StatusOK, body)
 	return nil
 }
