@@ -1,7 +1,7 @@
 # reeltree. The two commands a newcomer needs: make run, make test.
 SHELL := /bin/bash
 .DEFAULT_GOAL := build
-.PHONY: run test build page lint fmt docs docs-check bench eval e2e e2e-short fuzz cover test-nocgo clean setup setup-test train
+.PHONY: run test build page lint fmt docs docs-check bench eval e2e e2e-short fuzz cover test-nocgo clean setup setup-test train minilm
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/reeltree/reeltree/cli.Version=$(VERSION)
@@ -77,6 +77,10 @@ bench: build
 
 clean:
 	rm -rf bin web/static/dist
+
+## minilm: fetch the sentence encoder of --embedder minilm and ONNX Runtime, 60 MB
+minilm:
+	@scripts/minilm.sh
 
 ## train: learn the weights in model/weights again (train/README.md)
 train:

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/url"
 	"os"
@@ -223,6 +224,9 @@ func (a *app) Close() error {
 	if a.engine != nil {
 		err = errors.Join(err, a.engine.Close())
 	}
+	if c, ok := a.embedder.(io.Closer); ok {
+		err = errors.Join(err, c.Close())
+	}
 	if a.store != nil {
 		err = errors.Join(err, a.store.Close())
 	}
@@ -235,7 +239,7 @@ func (a *app) answerer() (*generate.Answerer, error) {
 	if err != nil {
 		return nil, err
 	}
-	local := a.embedder // judges citations between two tokens, so it must not be behind an address
+	local := a.embedder // judges citations between two tokens, so it must be a fast one
 	if _, builtin := local.(model.Builtin); !builtin {
 		local = model.NewBuiltin()
 	}
@@ -265,7 +269,7 @@ func (a *app) turns(ctx context.Context, tenant, conversation string) ([]generat
 	return turns, nil
 }
 
-// embedder is the built-in one or one behind an address.
+// embedder is the built-in one, MiniLM or one behind an address.
 type embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 	Name() string

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/reeltree/reeltree/model"
 )
 
 // Version is set by the build.
@@ -115,7 +117,7 @@ func newParser(p Process) (*kong.Kong, *commands, error) {
 		kong.DefaultEnvars("REELTREE"),
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
-		kong.Vars{"data": defaultData()},
+		kong.Vars{"data": defaultData(), "minilm": model.DefaultMiniLMDir()},
 	)
 	return parser, c, err
 }

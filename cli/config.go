@@ -41,6 +41,8 @@ func writeConfigDoc(w io.Writer) error {
 		switch {
 		case def == "${data}":
 			def = "`$XDG_DATA_HOME/reeltree`"
+		case def == "${minilm}":
+			def = "`$XDG_CACHE_HOME/reeltree/minilm`"
 		case def != "":
 			def = "`" + def + "`"
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -17,6 +18,8 @@ type check struct {
 	Error string `json:"error,omitempty"`
 }
 
+const embedding = "embedding model"
+
 // Run checks the data folder and makes one tiny call per configured model.
 func (doctorCmd) Run(ctx context.Context, s *Settings, p Process) error {
 	log := s.logger(p)
@@ -28,7 +31,7 @@ func (doctorCmd) Run(ctx context.Context, s *Settings, p Process) error {
 	}{
 		{"chat model", s.LLM, func(c model.Config) error { return pingChat(ctx, c) }},
 		{"vision model", s.VLM, func(c model.Config) error { return pingChat(ctx, c) }},
-		{"embedding model", s.Embed, func(c model.Config) error {
+		{embedding, s.Embed, func(c model.Config) error {
 			m, err := model.NewEmbedder(c)
 			if err != nil {
 				return err
@@ -43,6 +46,10 @@ func (doctorCmd) Run(ctx context.Context, s *Settings, p Process) error {
 			return m.Ping(ctx)
 		}},
 	} {
+		if e.name == embedding && e.at.URL.V == "" && s.Embedder == "minilm" {
+			checks = append(checks, checked(e.name+" MiniLM", pingMiniLM(ctx, s)))
+			continue
+		}
 		if e.at.URL.V == "" {
 			checks = append(checks, check{Name: e.name, State: "built in"})
 			continue
@@ -79,6 +86,15 @@ func pingChat(ctx context.Context, c model.Config) error {
 		return err
 	}
 	return m.Ping(ctx)
+}
+
+func pingMiniLM(ctx context.Context, s *Settings) error {
+	m, err := model.NewMiniLM(model.MiniLMConfig{Dir: s.MiniLMDir})
+	if err != nil {
+		return err
+	}
+	_, err = m.Embed(ctx, []string{"ping"})
+	return errors.Join(err, m.Close())
 }
 
 // writable tries to make and remove a file.

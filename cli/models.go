@@ -25,8 +25,17 @@ func (e endpoint) config(s *Settings, log *slog.Logger) model.Config {
 	return model.Config{URL: e.URL.V, Model: e.Model, Key: key, Concurrency: s.Concurrency.V, Log: log}
 }
 
+// newEmbedder is the embedder of the settings: one behind an address, else the
+// one that is named.
 func newEmbedder(s *Settings, log *slog.Logger) (embedder, error) {
 	if s.Embed.URL.V == "" {
+		if s.Embedder == "minilm" {
+			m, err := model.NewMiniLM(model.MiniLMConfig{Dir: s.MiniLMDir})
+			if err != nil {
+				return nil, err
+			}
+			return m, nil
+		}
 		return model.NewBuiltin(), nil
 	}
 	e, err := model.NewEmbedder(s.Embed.config(s, log))

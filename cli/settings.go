@@ -41,6 +41,9 @@ type Settings struct {
 	Embed endpoint `embed:"" prefix:"embed-" group:"Models"`
 	ASR   endpoint `embed:"" prefix:"asr-" group:"Models"`
 
+	Embedder  string `help:"Embedder where no --embed-url is set: builtin, or minilm (all-MiniLM-L6-v2 through ONNX Runtime, which make minilm fetches; hundreds of texts a second instead of hundreds of thousands). After a change vectors are made anew in the background." enum:"builtin,minilm" default:"builtin" group:"Models"`
+	MiniLMDir string `name:"minilm-dir" env:"REELTREE_MINILM_DIR" help:"Folder of the files of --embedder minilm." default:"${minilm}" placeholder:"DIR" group:"Models"`
+
 	AnswerFrames count `help:"Pictures of the evidence a chat model sees with a question; 0 for models that read text only." default:"0" group:"Models"`
 
 	MaxCalls  count `help:"Model calls one job may cost; 0 = no cap." default:"0" group:"Models"`
@@ -97,6 +100,9 @@ func (s *Settings) Validate() error {
 	}
 	if s.Embed.URL.V != "" && s.Embed.Model == "" {
 		note("embed-model", "REELTREE_EMBED_MODEL", errors.New("name the model to use at --embed-url"))
+	}
+	if s.Embed.URL.V != "" && s.Embedder == "minilm" {
+		note("embedder", "REELTREE_EMBEDDER", errors.New("minilm and the one at --embed-url are two embedders: unset one of them"))
 	}
 	if s.ASR.URL.V != "" && s.ASR.Model == "" {
 		note("asr-model", "REELTREE_ASR_MODEL", errors.New("name the model to use at --asr-url"))
