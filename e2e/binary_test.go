@@ -41,19 +41,19 @@ func TestMain(m *testing.M) {
 }
 
 // run runs one command to its end and returns its output and exit code.
-func run(t *testing.T, args ...string) (stdout string, code int) {
+func run(t testing.TB, args ...string) (stdout string, code int) {
 	t.Helper()
 	return runIn(t, 5*time.Minute, binary, args...)
 }
 
-func runIn(t *testing.T, limit time.Duration, name string, args ...string) (stdout string, code int) {
+func runIn(t testing.TB, limit time.Duration, name string, args ...string) (stdout string, code int) {
 	t.Helper()
 	stdout, _, code = runWith(t, limit, nil, name, args...)
 	return stdout, code
 }
 
 // runWith runs a command with further environment variables.
-func runWith(t *testing.T, limit time.Duration, env []string, name string, args ...string) (stdout, stderr string, code int) {
+func runWith(t testing.TB, limit time.Duration, env []string, name string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
@@ -119,7 +119,7 @@ type event struct {
 	TimingMS   struct{ Retrieve, Total float64 } `json:"timing_ms"`
 }
 
-func lines[T any](t *testing.T, out string) []T {
+func lines[T any](t testing.TB, out string) []T {
 	t.Helper()
 	var all []T
 	for line := range strings.Lines(out) {
@@ -133,7 +133,7 @@ func lines[T any](t *testing.T, out string) []T {
 }
 
 // ingestOne ingests one file in process and returns its line.
-func ingestOne(t *testing.T, data string, args ...string) ingested {
+func ingestOne(t testing.TB, data string, args ...string) ingested {
 	t.Helper()
 	out, code := run(t, append([]string{"ingest", "--data", data, "--json"}, args...)...)
 	all := lines[ingested](t, out)
@@ -179,13 +179,13 @@ type service struct {
 }
 
 // serve starts the service on a free port and waits until it says where it listens.
-func serve(t *testing.T, data string, args ...string) *service {
+func serve(t testing.TB, data string, args ...string) *service {
 	t.Helper()
 	return serveWith(t, nil, data, args...)
 }
 
 // serveWith starts the service with further environment variables.
-func serveWith(t *testing.T, env []string, data string, args ...string) *service {
+func serveWith(t testing.TB, env []string, data string, args ...string) *service {
 	t.Helper()
 	cmd := exec.Command(binary, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, args...)...)
 	cmd.Env = append(environment(), env...)
@@ -234,7 +234,7 @@ func (s *service) kill() {
 	_ = s.cmd.Wait()
 }
 
-func demo(t *testing.T) string {
+func demo(t testing.TB) string {
 	t.Helper()
 	return filepath.Join(testkit.ModuleRoot(t), "demo", "talk.mp4")
 }

@@ -16,7 +16,7 @@ import (
 
 // chatService is the demo, ingested without a model, behind a service whose
 // answers come from a scripted chat model.
-func chatService(t *testing.T) (*service, *testkit.Endpoint) {
+func chatService(t testing.TB) (*service, *testkit.Endpoint) {
 	t.Helper()
 	e, data := testkit.NewEndpoint(t), t.TempDir()
 	ingestOne(t, data, demo(t))

@@ -17,12 +17,12 @@ import (
 // socket is a WebSocket connection as a third-party client would write it: no
 // line of the product's own client is in it.
 type socket struct {
-	t    *testing.T
+	t    testing.TB
 	conn *websocket.Conn
 }
 
 // dial connects, says hello and takes the welcome.
-func dial(t *testing.T, s *service) *socket {
+func dial(t testing.TB, s *service) *socket {
 	t.Helper()
 	dialer := websocket.Dialer{Subprotocols: []string{"reeltree.v1"}, HandshakeTimeout: 10 * time.Second}
 	conn, reply, err := dialer.Dial(strings.Replace(s.addr, "http://", "ws://", 1)+"/v1/ws", http.Header{})
