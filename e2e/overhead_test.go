@@ -67,7 +67,7 @@ func firstTokens(b *testing.B, e *testkit.Endpoint, answers, at int, answer func
 	wg.Wait()
 	var out []time.Duration
 	for _, c := range e.Calls()[from:] {
-		if c.FirstToken.IsZero() || !(answering(c) || c.System == "") {
+		if c.FirstToken.IsZero() || (!answering(c) && c.System != "") {
 			continue
 		}
 		for question, t := range heard {
@@ -86,6 +86,7 @@ func firstTokens(b *testing.B, e *testkit.Endpoint, answers, at int, answer func
 }
 
 func report(b *testing.B, who string, delays []time.Duration) {
+	b.Helper()
 	for _, share := range []int{50, 99} {
 		d := delays[len(delays)*share/100]
 		b.ReportMetric(float64(d.Microseconds())/1000, fmt.Sprintf("%sp%d-ms", who, share))
@@ -94,6 +95,7 @@ func report(b *testing.B, who string, delays []time.Duration) {
 
 // answer asks the service and gives the time of the first token event.
 func (s *service) answer(b *testing.B, question string) (first time.Time) {
+	b.Helper()
 	c := dial(b, s)
 	defer c.conn.Close()
 	c.say(asking(question, fmt.Sprintf("q%x", sha256.Sum256([]byte(question)))[:24], map[string]any{"rounds": 1}))
@@ -111,6 +113,7 @@ type relay struct {
 }
 
 func newRelay(b *testing.B, endpoint string) *relay {
+	b.Helper()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	upgrader := websocket.Upgrader{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -141,6 +144,7 @@ func newRelay(b *testing.B, endpoint string) *relay {
 
 // answer asks through the relay and gives the time of the first text.
 func (r *relay) answer(b *testing.B, question string) (first time.Time) {
+	b.Helper()
 	conn, _, err := websocket.DefaultDialer.Dial(r.url, nil)
 	if err != nil {
 		b.Fatal(err)

@@ -25,7 +25,7 @@ func made(start int64, quote string) retrieve.Item {
 	return retrieve.Item{
 		Node: tree.NodeID(lens.ID, 0, 0, int(start/1000)), Level: tree.L3, Source: lens, Span: tree.MS(start, start+5000),
 		Quote: quote, Text: quote, Score: .8, Tokens: tree.Tokens(quote), Speaker: "Ann",
-		Frame: &tree.FrameRef{ID: strings.Repeat("f", 52)},
+		Frame: &tree.FrameRef{ID: strings.Repeat("f", 52), TimeMS: start},
 	}
 }
 

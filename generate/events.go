@@ -34,7 +34,7 @@ type Evidence struct {
 	Span    tree.Span `json:"span"`
 	Quote   string    `json:"quote"`
 	Speaker string    `json:"speaker,omitempty"`
-	Frame   string    `json:"frame,omitempty"` // address of the picture
+	Frame   string    `json:"frame,omitempty"` // address of a picture within the span
 	Score   float64   `json:"score"`
 	Nearest bool      `json:"nearest,omitempty"`
 	frame   *tree.FrameRef

@@ -61,3 +61,28 @@ func TestOneSentence(t *testing.T) {
 		t.Errorf("%d runes: %.40q", len([]rune(got)), got)
 	}
 }
+
+// TestPicturesLieWithinTheirSpan: a kept picture is named where it was taken
+// within the item, else the time a second into it, or its middle.
+func TestPicturesLieWithinTheirSpan(t *testing.T) {
+	kept := "/v1/frames/" + strings.Repeat("f", 52) + ".jpg"
+	for takenMS, want := range map[int64]string{
+		14_000: kept, 18_999: kept, 13_999: "/v1/sources/" + lens.ID + "/frames/15000.jpg", 19_000: "/v1/sources/" + lens.ID + "/frames/15000.jpg",
+	} {
+		it := made(14_000, "x")
+		it.Frame = &tree.FrameRef{ID: it.Frame.ID, TimeMS: takenMS}
+		if got := NewEvidence(1, it).Frame; got != want {
+			t.Errorf("taken at %d: %s", takenMS, got)
+		}
+	}
+	short := made(14_000, "x")
+	short.Span.EndMS, short.Frame = 14_600, &tree.FrameRef{ID: short.Frame.ID, TimeMS: 1000}
+	if got := NewEvidence(1, short).Frame; !strings.HasSuffix(got, "/14300.jpg") {
+		t.Errorf("of a short item: %s", got)
+	}
+	page := made(14_000, "x")
+	page.Span, page.Source.Kind = tree.Span{Unit: tree.UnitText, Page: 2}, tree.KindDocument
+	if got := NewEvidence(1, page).Frame; got != kept {
+		t.Errorf("of a page: %s", got)
+	}
+}

@@ -5,12 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/reeltree/reeltree/retrieve"
+	"github.com/reeltree/reeltree/tree"
 )
 
 // writer owns the order of one answer's events and its sums.
@@ -94,11 +96,27 @@ func NewEvidence(n int, it retrieve.Item) Evidence {
 		N: n, Node: it.Node, Level: int(it.Level), Span: it.Span, Quote: it.Quote, Speaker: it.Speaker,
 		Source: SourceRef{ID: it.Source.ID, Title: it.Source.Title, Kind: it.Source.Kind}, Score: max(0, min(1, it.Score)), frame: it.Frame,
 	}
-	if it.Frame != nil {
-		e.Frame = "/v1/frames/" + it.Frame.ID + ".jpg"
-	}
+	e.Frame = frameAddress(it)
 	return e
 }
+
+// frameAddress is where the picture of an item is to be had, "" where it has
+// none. A kept picture may be older than the item, since one that has not
+// changed is kept once; then the address names a time within the item instead.
+func frameAddress(it retrieve.Item) string {
+	switch f := it.Frame; {
+	case f == nil:
+		return ""
+	case it.Source.Kind == tree.KindVideo && it.Span.Unit == tree.UnitMS && (f.TimeMS < it.Span.StartMS || f.TimeMS >= it.Span.EndMS):
+		return fmt.Sprintf("/v1/sources/%s/frames/%d.jpg", it.Source.ID, it.Span.StartMS+min(intoItem, it.Span.Duration()/2))
+	default:
+		return "/v1/frames/" + f.ID + ".jpg"
+	}
+}
+
+// intoItem is how far into an item its picture is taken, so that a fade at its
+// start is over.
+const intoItem = 1000 // ms
 
 // retrieved notes when the first evidence went out.
 func (w *writer) retrieved() {

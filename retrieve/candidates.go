@@ -256,22 +256,22 @@ func (v *view) name(lo, hi int) string {
 	return v.clips[v.leaves[v.units[lo].leaf].clip].node.ID
 }
 
-// words is what units [lo, hi) show: their raw words, else the descriptions of
-// their leaves, which are not raw.
+// words is what units [lo, hi) show: their raw words, and where a leaf has none
+// its description. Descriptions alone are not raw and are bounded.
 func (v *view) words(lo, hi int) string {
-	var raw, told []string
-	last := -1
+	var all []string
+	raw, last := false, -1
 	for _, u := range v.units[lo:hi] {
-		if u.quote != "" {
-			raw = append(raw, u.quote)
+		switch {
+		case u.quote != "":
+			raw, all = true, append(all, u.quote)
+		case u.leaf != last && v.leaves[u.leaf].node.Text != "":
+			all = append(all, v.leaves[u.leaf].node.Text)
 		}
-		if u.leaf != last {
-			last = u.leaf
-			told = append(told, v.leaves[u.leaf].node.Text)
-		}
+		last = u.leaf
 	}
-	if len(raw) > 0 {
-		return strings.Join(raw, " ")
+	if raw {
+		return strings.Join(all, " ")
 	}
-	return bounded(strings.Join(told, " "))
+	return bounded(strings.Join(all, " "))
 }

@@ -86,6 +86,28 @@ func TestDescriptionsFindWhatWasSeen(t *testing.T) {
 }
 
 // Long speech is cut inside its cue, the time shared out by characters.
+// TestMixedRegionsShowAll: where one part of a region is spoken and the next
+// only seen, both stand in its words; a spoken part's description does not.
+func TestMixedRegionsShowAll(t *testing.T) {
+	tr := talk("mix", "Mix", "We speak of violins.", "Silence is described.", "A tractor stands there.", "Then we speak of boats.")
+	leaves := tr.Roots[0].Children[0].Children
+	tr.Models = map[string]string{"l3": "eyes"}
+	leaves[0].Text = "A grey wall."
+	leaves[1].Evidence, leaves[1].Text = tree.Evidence{}, ""
+	leaves[2].Evidence = tree.Evidence{}
+	leaves[2].Evidence = tree.Evidence{}
+	v, err := newView(t.Context(), tr, testEmbed, "test", 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := v.words(0, len(v.units)); got != "We speak of violins. A tractor stands there. Then we speak of boats." {
+		t.Errorf("%q", got)
+	}
+	if got := v.words(2, 3); got != "A tractor stands there." {
+		t.Errorf("seen alone: %q", got)
+	}
+}
+
 func TestLongCuesAreCutIntoSentences(t *testing.T) {
 	cue := tree.Cue{StartMS: 60_000, EndMS: 160_000, Speaker: "Ann", Text: strings.Repeat("Nothing happens in these words at all. ", 10) + "The engine exploded in the night. " + strings.Repeat("Nothing else was ever said about it. ", 10)}
 	parts := cuePieces(cue)

@@ -75,7 +75,7 @@ func ticketScope(path string) (scope string, ok bool) {
 	switch {
 	case len(parts) == 3 && parts[0] == "sources" && slices.Contains([]string{"media", "captions.vtt", "chapters.vtt"}, parts[2]):
 		return "/v1/sources/" + parts[1] + "/", true
-	case len(parts) == 2 && parts[0] == "frames":
+	case len(parts) == 2 && parts[0] == "frames", len(parts) == 4 && parts[0] == "sources" && parts[2] == "frames":
 		return path, true
 	}
 	return "", false

@@ -76,6 +76,9 @@ type Config struct {
 	Cut    generate.Cutter                                                         // nil: clips are refused
 	Ready  func(ctx context.Context) error
 
+	// FrameAt is the JPEG of what is on screen at a time of a recording, in milliseconds.
+	FrameAt func(ctx context.Context, tenant, source string, atMS int64) ([]byte, error)
+
 	NotFound func(error) bool           // the error means that nothing is stored under the id
 	TooLarge func(error) bool           // the error means that content passed the limit
 	Refusal  func(error) (string, bool) // the one sentence an error has for people

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -91,6 +92,37 @@ func TestMediaIsServedWithRanges(t *testing.T) {
 	}
 }
 
+// TestFramesAtATime: only whole milliseconds within a video name a picture, and
+// what the service finds there is sent once and for all.
+func TestFramesAtATime(t *testing.T) {
+	var asked []int64
+	s := newService(t, func(c *Config) {
+		c.FrameAt = func(_ context.Context, tenant, source string, atMS int64) ([]byte, error) {
+			asked = append(asked, atMS)
+			return fmt.Appendf(nil, "%s %s %d", tenant, source, atMS), nil
+		}
+	})
+	id := s.put(t, "0123456789", "video/mp4")
+	s.shelf.mu.Lock()
+	src := s.shelf.sources[id]
+	src.Kind, src.DurationMS = tree.KindVideo, 5000
+	s.shelf.sources[id] = src
+	s.shelf.mu.Unlock()
+	path := "/v1/sources/" + id + "/frames/"
+	status, h, body := s.request(t, "GET", path+"4999.jpg", nil, nil)
+	if status != http.StatusOK || body != "default "+id+" 4999" || h.Get("Content-Type") != "image/jpeg" || !strings.Contains(h.Get("Cache-Control"), "immutable") {
+		t.Errorf("%d %q %v", status, body, h)
+	}
+	for _, file := range []string{"5000.jpg", "-1.jpg", "x.jpg", "1e3.jpg", "99999999999999999999.jpg", "10", ".jpg"} {
+		if status, _, body := s.request(t, "GET", path+file, nil, nil); status != http.StatusNotFound || !strings.Contains(body, "1206") {
+			t.Errorf("%s: %d %s", file, status, body)
+		}
+	}
+	if len(asked) != 1 {
+		t.Errorf("asked for %v", asked)
+	}
+}
+
 func TestRefusalsAreNumberedSentences(t *testing.T) {
 	s := newService(t, nil)
 	id := strings.Repeat("a", 26)
@@ -156,6 +188,7 @@ func TestTicketsOpenOnlyTheirBytesForTheirTime(t *testing.T) {
 	for path, open := range map[string]bool{
 		"/v1/sources/" + mine + "/media": true, "/v1/sources/" + mine + "/captions.vtt": true, "/v1/sources/" + other + "/media": false,
 		"/v1/sources/" + mine + "/tree": false, "/v1/sources/" + mine: false, "/v1/frames/" + mine + ".jpg": false,
+		"/v1/sources/" + mine + "/frames/1.jpg": false,
 	} {
 		if got := s.ticketOpens("default", path, ticket); got != open {
 			t.Errorf("%s: %v", path, got)
@@ -163,6 +196,10 @@ func TestTicketsOpenOnlyTheirBytesForTheirTime(t *testing.T) {
 	}
 	if s.ticketOpens("other", "/v1/sources/"+mine+"/media", ticket) || s.ticketOpens("default", "/v1/sources/"+mine+"/media", ticket+"x") {
 		t.Error("another tenant's or a changed ticket opens")
+	}
+	picture := "/v1/sources/" + mine + "/frames/1000.jpg"
+	if own := s.ticket("default", picture); !s.ticketOpens("default", picture, own) || s.ticketOpens("default", "/v1/sources/"+mine+"/frames/2000.jpg", own) {
+		t.Error("the ticket of a picture does not open just that")
 	}
 	now = now.Add(2 * time.Hour)
 	if s.ticketOpens("default", "/v1/sources/"+mine+"/media", ticket) {

@@ -115,6 +115,7 @@ func (s *Server) routes() http.Handler {
 	own("DELETE /v1/sources/{id}", s.deleteSource, codeNoSource)
 	own("GET /v1/sources/{id}/tree", s.getTree, codeNoSource)
 	own("GET /v1/sources/{id}/media", s.getMedia, codeNoContent)
+	own("GET /v1/sources/{id}/frames/{file}", s.getFrameAt, codeNoFrame)
 	own("GET /v1/sources/{id}/export", s.getExport, codeNoSource)
 	own("GET /v1/sources/{id}/captions.vtt", s.exported("vtt"), codeNoSource)
 	own("GET /v1/sources/{id}/chapters.vtt", s.exported("chapters.vtt"), codeNoSource)

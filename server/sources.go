@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -298,12 +299,35 @@ func (s *Server) getFrame(w http.ResponseWriter, r *http.Request, tenant string)
 	if err != nil {
 		return err
 	}
-	h := w.Header()
-	h.Set("Content-Type", "image/jpeg")
-	h.Set("ETag", `"`+id+`"`)
-	h.Set("Cache-Control", "private, max-age=31536000, immutable")
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(jpeg))
+	w.Header().Set("ETag", `"`+id+`"`)
+	serveJPEG(w, r, jpeg)
 	return nil
+}
+
+// serveJPEG sends a picture that its address stands for once and for all.
+func serveJPEG(w http.ResponseWriter, r *http.Request, jpeg []byte) {
+	w.Header().Set("Content-Type", "image/jpeg")
+	w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(jpeg))
+}
+
+// getFrameAt serves what is on screen at a time of a recording: "15000.jpg" is
+// its sixteenth second.
+func (s *Server) getFrameAt(w http.ResponseWriter, r *http.Request, tenant string) error {
+	src, err := s.source(r, tenant)
+	if err != nil {
+		return err
+	}
+	digits, isJPEG := strings.CutSuffix(r.PathValue("file"), ".jpg")
+	at, err := strconv.ParseInt(digits, 10, 64)
+	if !isJPEG || err != nil || at < 0 || at >= src.DurationMS || src.Kind != tree.KindVideo || s.cfg.FrameAt == nil {
+		return newError(codeNoFrame, "there is no such frame: a video has one at /v1/sources/ID/frames/MS.jpg for every millisecond from 0 to its end")
+	}
+	jpeg, err := s.cfg.FrameAt(r.Context(), tenant, src.ID, at)
+	if err == nil {
+		serveJPEG(w, r, jpeg)
+	}
+	return err
 }
 
 func (s *Server) exported(format string) func(http.ResponseWriter, *http.Request, string) error {

@@ -29,6 +29,7 @@ type Endpoint struct {
 	maxOpen int
 	next    []string
 	script  func(Call) string
+	look    func(jpeg []byte) string
 	always  string
 }
 
@@ -115,6 +116,20 @@ func (e *Endpoint) Script(choose func(Call) string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.script = choose
+}
+
+// See gives the endpoint eyes: its descriptions of pictures are what look says
+// of each, instead of made-up sentences. It is called from several goroutines.
+func (e *Endpoint) See(look func(jpeg []byte) string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.look = look
+}
+
+func (e *Endpoint) eyes() func(jpeg []byte) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.look
 }
 
 // modeOf is the mode of a request: its own wish (header X-Mode, or a model

@@ -17,7 +17,7 @@ type said struct {
 
 // say makes the reply of a chat call in its mode.
 func (p *reply) say() said {
-	s := said{text: goodReply(p.c), finish: "stop"}
+	s := said{text: goodReply(p.c, p.e.eyes()), finish: "stop"}
 	ev := Evidence(p.c.Prompt)
 	whole := map[string]func(){
 		"null-content":        func() { s.text, s.null = "", true },

@@ -13,9 +13,11 @@ import (
 
 // goodReply is what mode ok says to a chat request: JSON where a schema or the
 // prompt asks for it, a cited answer where the prompt holds numbered evidence,
-// else a sentence or two of description. It depends on the request alone.
-func goodReply(c *Call) string {
+// else a sentence or two of description. It depends on the request alone. Who
+// has eyes (look is not nil) describes pictures by what it sees.
+func goodReply(c *Call, look func(jpeg []byte) string) string {
 	g := newWriter(c)
+	g.see(look)
 	if len(c.Schema) > 0 {
 		if v, ok := g.fill(c.Schema); ok {
 			return mustJSON(v)
@@ -30,6 +32,9 @@ func goodReply(c *Call) string {
 	if ev := Evidence(c.Prompt); len(ev) > 0 {
 		return citedAnswer(ev)
 	}
+	if len(g.seen) > 0 {
+		return strings.Join(slices.Compact(slices.Clone(g.seen)), " ")
+	}
 	return g.sentence(0) + " " + g.sentence(1)
 }
 
@@ -39,6 +44,7 @@ type writer struct {
 	seed   [32]byte
 	words  []string // of the data, else of the whole prompt
 	orders string   // the prompt without its data
+	seen   []string // what eyes saw, per picture
 }
 
 func newWriter(c *Call) *writer {
@@ -73,8 +79,21 @@ var (
 	wantedN   = regexp.MustCompile(`(?i)(?:exactly\s+)?(\d+)\s+(?:strings|texts|descriptions|elements|entries|items|sentences)`)
 )
 
-// sentence i names three words of the prompt and a tag that no other has.
+// see looks at the pictures of the request.
+func (g *writer) see(look func(jpeg []byte) string) {
+	if look == nil {
+		return
+	}
+	for _, jpeg := range g.c.Images {
+		g.seen = append(g.seen, look(jpeg))
+	}
+}
+
+// sentence i is what was seen in picture i, else names three words of the prompt and a tag that no other has.
 func (g *writer) sentence(i int) string {
+	if i < len(g.seen) {
+		return g.seen[i]
+	}
 	sum := sha256.Sum256(fmt.Appendf(g.seed[:], "%d", i))
 	pick := func(k int) string { return g.words[(int(sum[k])<<8|int(sum[k+1]))%len(g.words)] }
 	return fmt.Sprintf("The picture shows %s beside %s and then %s (%s).",
