@@ -1,7 +1,7 @@
 """Peers of make bench: hnswlib and faiss behind the protocol of `reeltree bench`.
 
 peers.py ENGINE --vectors FILE --queries FILE --dim N reads commands
-from standard input (build; ef N, the width of a search; search FROM TO) and answers each with one line of
+from standard input (build; ef N, the width of a search; search FROM TO; mapped, the memory that files stand behind) and answers each with one line of
 JSON: op, n, cpu_s, wall_s, bytes of a build, hits of a search. One thread.
 """
 
@@ -22,24 +22,31 @@ def cpu():
     return use.ru_utime + use.ru_stime
 
 
-def anonymous():
-    """Bytes of this process that no file stands behind."""
+def resident(kind):
+    """Bytes of this process's memory: RssAnon, that no file stands behind, or RssFile."""
     with open("/proc/self/status", encoding="ascii") as status:
         for line in status:
-            if line.startswith("RssAnon:"):
+            if line.startswith(kind + ":"):
                 return int(line.split()[1]) << 10
     return 0
 
 
+def parts(path, dim):
+    """The rows of a file, a thousand at once: read, since a mapped file would count as memory."""
+    with open(path, "rb") as f:
+        while data := f.read(4000 * dim):
+            yield np.frombuffer(data, dtype="<f4").reshape(-1, dim)
+
+
 class Hnswlib:
-    def build(self, rows):
+    def build(self, path, n, dim):
         import hnswlib
 
-        self.index = hnswlib.Index(space="ip", dim=rows.shape[1])
-        self.index.init_index(max_elements=len(rows), M=M, ef_construction=EF_BUILD, random_seed=1)
+        self.index = hnswlib.Index(space="ip", dim=dim)
+        self.index.init_index(max_elements=n, M=M, ef_construction=EF_BUILD, random_seed=1)
         self.index.set_num_threads(1)
-        for at in range(0, len(rows), 1000):
-            part = np.ascontiguousarray(rows[at : at + 1000])
+        for part in parts(path, dim):
+            at = self.index.get_current_count()
             self.index.add_items(part, np.arange(at, at + len(part)))
 
     def ef(self, n):
@@ -50,13 +57,13 @@ class Hnswlib:
 
 
 class Faiss:
-    def build(self, rows):
+    def build(self, path, _, dim):
         import faiss
 
         faiss.omp_set_num_threads(1)
-        self.index = self.make(faiss, rows.shape[1])
-        for at in range(0, len(rows), 1000):
-            self.index.add(np.ascontiguousarray(rows[at : at + 1000]))
+        self.index = self.make(faiss, dim)
+        for part in parts(path, dim):
+            self.index.add(part)
 
     def search(self, queries):
         return self.index.search(queries, HITS)[1]
@@ -87,17 +94,20 @@ def main():
     p.add_argument("--queries", required=True)
     p.add_argument("--dim", type=int, required=True)
     a = p.parse_args()
-    rows = np.memmap(a.vectors, dtype="<f4", mode="r").reshape(-1, a.dim)
+    n = os.path.getsize(a.vectors) // (4 * a.dim)
     queries = np.fromfile(a.queries, dtype="<f4").reshape(-1, a.dim)
     engine = ENGINES[a.engine]()
     for command in sys.stdin:
         op, *rest = command.split()
-        out, before, wall, used = {"op": op}, anonymous(), time.perf_counter(), cpu()
+        out, wall, used = {"op": op}, time.perf_counter(), cpu()
         if op == "build":
-            engine.build(rows)
-            out["n"] = len(rows)
+            before, mapped = resident("RssAnon"), resident("RssFile")
+            engine.build(a.vectors, n, a.dim)
+            out["n"] = n
         elif op == "ef":
             engine.ef(int(rest[0]))
+        elif op == "mapped":
+            out["mapped"] = max(0, resident("RssFile") - mapped)
         else:
             first, last = map(int, rest)
             # One query at a time, as a service asks.
@@ -105,7 +115,7 @@ def main():
             out.update(n=last - first, hits=hits)
         out.update(cpu_s=cpu() - used, wall_s=time.perf_counter() - wall)
         if op == "build":
-            out["bytes"] = max(0, anonymous() - before)
+            out["bytes"] = max(0, resident("RssAnon") - before)
         print(json.dumps(out), flush=True)
 
 

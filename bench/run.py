@@ -15,10 +15,10 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DIM, CENTRES, NOISE, HITS = 256, 2000, 0.8, 10
-ROUNDS, TURN = 10, 100  # searches of one engine: ROUNDS turns of TURN queries; one more turn chooses the width
-WIDTHS, WANTED = (32, 48, 64, 96, 128, 192, 256, 384, 512, 768), 0.99
-GRAPHS = ("hnswlib", "faiss HNSW")  # engines whose width can be chosen after the build
-OURS = "reeltree hnsw"  # its width is chosen before the build
+ROUNDS, TURN = 10, 100  # searches of one engine: ROUNDS turns of TURN queries
+TUNING = 500  # further queries that choose the width
+WIDTHS, WANTED = (16, 20, 24, 28, 32, 40, 48, 64, 96, 128, 192, 256, 384, 512, 768), 0.99
+GRAPHS = ("reeltree hnsw", "hnswlib", "faiss HNSW")  # engines with a width
 
 
 def clustered(n, random, centres):
@@ -38,7 +38,7 @@ def material(n, folder):
     random = np.random.default_rng(1)
     centres = random.standard_normal((CENTRES, DIM))
     centres /= np.linalg.norm(centres, axis=1, keepdims=True)
-    rows, queries = clustered(n, random, centres), clustered((ROUNDS + 1) * TURN, random, centres)
+    rows, queries = clustered(n, random, centres), clustered(ROUNDS * TURN + TUNING, random, centres)
     paths = os.path.join(folder, f"rows-{n}.f32"), os.path.join(folder, f"queries-{n}.f32")
     rows.tofile(paths[0])
     queries.tofile(paths[1])
@@ -63,10 +63,6 @@ class Engine:
         self.took = {"cpu_s": 0.0, "wall_s": 0.0, "n": 0, "right": 0}
         self.turn_cpu = []
         self.width = 0
-        self.command = command
-        self.start(command)
-
-    def start(self, command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def begin(self, command):
@@ -87,21 +83,8 @@ class Engine:
         """The smallest width with the wanted recall on queries that are not measured."""
         for self.width in WIDTHS:
             self.say(f"ef {self.width}")
-            if self.enough(truth):
-                return
-
-    def enough(self, truth):
-        got = self.say(f"search {ROUNDS * TURN} {(ROUNDS + 1) * TURN}")
-        return right(got["hits"], truth[ROUNDS * TURN :]) >= WANTED * TURN * HITS
-
-    def rebuild(self, truth, builds):
-        """Begins anew with the next width until one has the wanted recall."""
-        for self.width in WIDTHS:
-            if self.width != WIDTHS[0]:
-                self.close()
-                self.start(self.command[:-1] + [str(self.width)])
-                builds[self.name] = self.say("build")
-            if self.enough(truth):
+            got = self.say(f"search {ROUNDS * TURN} {ROUNDS * TURN + TUNING}")
+            if right(got["hits"], truth[ROUNDS * TURN :]) >= WANTED * TUNING * HITS:
                 return
 
     def search(self, turn, truth):
@@ -123,7 +106,7 @@ def indexes(n, args, folder, names):
     files = ["--vectors", rows, "--queries", queries, "--dim", str(DIM)]
     commands = {
         "reeltree exact": [args.reeltree, "bench", "exact", *files],
-        OURS: [args.reeltree, "bench", "hnsw", *files, "--width", str(WIDTHS[0])],
+        "reeltree hnsw": [args.reeltree, "bench", "hnsw", *files],
         "coder/hnsw adapter": [args.reeltree, "bench", "coder-hnsw", *files],
         "hnswlib": [sys.executable, os.path.join(HERE, "peers.py"), "hnswlib", *files],
         "faiss HNSW": [sys.executable, os.path.join(HERE, "peers.py"), "faiss-hnsw", *files],
@@ -140,8 +123,6 @@ def indexes(n, args, folder, names):
     for e in engines:
         if e.name in GRAPHS:
             e.tune(truth)
-        elif e.name == OURS:
-            e.rebuild(truth, builds)
     for turn in range(ROUNDS):
         # Whoever began last time ends this time.
         for e in engines[turn % len(engines) :] + engines[: turn % len(engines)]:
@@ -149,11 +130,12 @@ def indexes(n, args, folder, names):
                 e.search(turn, truth)
     out = []
     for e in engines:
+        mapped = e.say("mapped").get("mapped", 0)
         e.close()
         n_asked, build = e.took["n"], builds[e.name]
         out.append({
             "engine": e.name, "width": e.width, "vectors": n, "queries": n_asked, "recall": e.took["right"] / (n_asked * HITS),
-            "build_cpu_s": build["cpu_s"], "bytes": build["bytes"], "search_cpu_ms": 1000 * e.took["cpu_s"] / n_asked,
+            "build_cpu_s": build["cpu_s"], "bytes": build["bytes"], "mapped": mapped, "search_cpu_ms": 1000 * e.took["cpu_s"] / n_asked,
             "search_wall_ms": 1000 * e.took["wall_s"] / n_asked, "turn_cpu_ms": [1000 * x for x in e.turn_cpu],
         })
     os.remove(rows)

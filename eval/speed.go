@@ -28,16 +28,19 @@ type Speed struct {
 	Vectors string // little-endian float32 rows to be indexed
 	Queries string // rows to search for
 	Texts   string // one text a line to be embedded
+
+	before memory // the build
 }
 
 // Took is what one command cost. CPU is that of the whole process.
 type Took struct {
-	Op    string  `json:"op"`
-	N     int     `json:"n"`
-	CPU   float64 `json:"cpu_s"`
-	Wall  float64 `json:"wall_s"`
-	Bytes int64   `json:"bytes,omitempty"` // build: memory the index added
-	Hits  [][]int `json:"hits,omitempty"`  // search: rows found, best first
+	Op     string  `json:"op"`
+	N      int     `json:"n"`
+	CPU    float64 `json:"cpu_s"`
+	Wall   float64 `json:"wall_s"`
+	Bytes  int64   `json:"bytes,omitempty"`  // build: memory the index added that no file stands behind
+	Mapped int64   `json:"mapped,omitempty"` // mapped: resident memory that a file stands behind, since the build began
+	Hits   [][]int `json:"hits,omitempty"`   // search: rows found, best first
 }
 
 const (
@@ -48,8 +51,9 @@ const (
 )
 
 // Serve runs the commands of in, one a line, and answers each with one line of
-// JSON: "build", "search FROM TO" over the rows of Queries, "embed FROM TO"
-// over the lines of Texts. It ends with in.
+// JSON: "build", "ef N", the breadth of the searches of a graph, "search FROM TO"
+// over the rows of Queries, "mapped", "embed FROM TO" over the lines of Texts. It
+// ends with in.
 func (s *Speed) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines, enc := bufio.NewScanner(in), json.NewEncoder(out)
 	for lines.Scan() {
@@ -65,42 +69,46 @@ func (s *Speed) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 func (s *Speed) measure(ctx context.Context, words []string) (Took, error) {
-	var op string
-	var from, to int
-	if len(words) > 0 {
-		op = words[0]
-	}
-	if len(words) == 3 {
-		var errFrom, errTo error
-		from, errFrom = strconv.Atoi(words[1])
-		to, errTo = strconv.Atoi(words[2])
-		if errors.Join(errFrom, errTo) != nil || from < 0 || to < from {
-			op = ""
-		}
-	}
-	var run func(context.Context) (Took, error)
-	var err error
-	switch {
-	case op == "build" && len(words) == 1 && s.Index != nil:
-		run = s.build
-	case op == "search" && len(words) == 3 && s.Index != nil:
-		run, err = s.search(from, to)
-	case op == "embed" && len(words) == 3 && s.Embed != nil:
-		run, err = s.embed(from, to)
-	default:
-		err = fmt.Errorf("the command %q cannot be run here: use build, search FROM TO or embed FROM TO", strings.Join(words, " "))
-	}
+	run, err := s.command(words)
 	if err != nil {
 		return Took{}, err
 	}
 	wall, cpu := time.Now(), processCPU()
 	took, err := run(ctx)
-	took.Op, took.CPU, took.Wall = op, (processCPU() - cpu).Seconds(), time.Since(wall).Seconds()
-	if op == "build" {
+	took.Op, took.CPU, took.Wall = words[0], (processCPU() - cpu).Seconds(), time.Since(wall).Seconds()
+	switch took.Op {
+	case "build":
 		debug.FreeOSMemory()
-		took.Bytes = max(0, anonymousBytes()-took.Bytes)
+		took.Bytes = max(0, memoryNow().anonymous-s.before.anonymous)
+	case "mapped":
+		took.Mapped = max(0, memoryNow().mapped-s.before.mapped)
 	}
 	return took, err
+}
+
+// command is what a line asks for, with everything it needs at hand.
+func (s *Speed) command(words []string) (func(context.Context) (Took, error), error) {
+	numbers := make([]int, 0, 2)
+	for _, w := range words[min(1, len(words)):] {
+		if n, err := strconv.Atoi(w); err == nil && n >= 0 {
+			numbers = append(numbers, n)
+		}
+	}
+	graph, _ := s.Index.(interface{ SetSearch(breadth int) })
+	shape := fmt.Sprint(words[:min(1, len(words))], len(words)-1, len(numbers))
+	switch {
+	case shape == "[build] 0 0" && s.Index != nil:
+		return s.build, nil
+	case shape == "[mapped] 0 0":
+		return func(context.Context) (Took, error) { return Took{}, nil }, nil
+	case shape == "[ef] 1 1" && graph != nil:
+		return func(context.Context) (Took, error) { graph.SetSearch(numbers[0]); return Took{}, nil }, nil
+	case shape == "[search] 2 2" && s.Index != nil && numbers[0] <= numbers[1]:
+		return s.search(numbers[0], numbers[1])
+	case shape == "[embed] 2 2" && s.Embed != nil && numbers[0] <= numbers[1]:
+		return s.embed(numbers[0], numbers[1])
+	}
+	return nil, fmt.Errorf("the command %q cannot be run here: use build, ef N, search FROM TO, mapped or embed FROM TO", strings.Join(words, " "))
 }
 
 // build reads the vectors part by part, so that they are not held beside the index.
@@ -110,7 +118,7 @@ func (s *Speed) build(ctx context.Context) (took Took, err error) {
 		return took, fmt.Errorf("the vectors cannot be read: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	took.Bytes = anonymousBytes()
+	s.before = memoryNow()
 	r := bufio.NewReaderSize(f, 1<<20)
 	for {
 		var batch []retrieve.Entry
@@ -201,18 +209,30 @@ func (s *Speed) embed(from, to int) (func(context.Context) (Took, error), error)
 	}, nil
 }
 
-// anonymousBytes is the process's memory that no file stands behind, 0 where
-// the system does not tell.
-func anonymousBytes() int64 {
+// memory is what of a process is resident, in bytes; 0 where the system does
+// not tell.
+type memory struct {
+	anonymous int64 // no file stands behind it
+	mapped    int64 // of files
+}
+
+func memoryNow() (m memory) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
-		return 0
+		return m
 	}
-	_, rest, _ := strings.Cut(string(status), "RssAnon:")
-	kb, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	n, err := strconv.ParseInt(kb, 10, 64)
-	if err != nil {
-		return 0
+	for line := range strings.Lines(string(status)) {
+		name, rest, _ := strings.Cut(line, ":")
+		var kb int64
+		if n, err := fmt.Sscan(rest, &kb); n == 0 || err != nil {
+			continue
+		}
+		switch name {
+		case "RssAnon":
+			m.anonymous = kb << 10
+		case "RssFile", "RssShmem":
+			m.mapped += kb << 10
+		}
 	}
-	return n << 10
+	return m
 }

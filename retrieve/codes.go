@@ -3,7 +3,6 @@ package retrieve
 import (
 	"encoding/binary"
 	"math"
-	"slices"
 )
 
 // Vectors are compared as 7-bit numbers, one a byte, around codeMid. So the sum
@@ -37,7 +36,8 @@ func encode(v []float32, code []byte) (scale float32) {
 
 // codedQuery is a question laid out for comparing it with codes.
 type codedQuery struct {
-	signed    []int8   // its numbers around 0, padded like a code
+	signed    []byte   // its numbers around 0, in two's complement, padded like a code
+	signs     []uint64 // its sketch
 	even, odd []uint64 // the same around codeMid as reversed lanes, for plain Go
 	sum       int32    // of signed
 	scale     float32
@@ -48,22 +48,32 @@ const lanes = 0x00ff00ff00ff00ff
 func newCodedQuery(v []float32) *codedQuery {
 	code := make([]byte, codeSize(len(v)))
 	q := &codedQuery{scale: encode(v, code)}
-	q.lay(code)
+	q.lay(code, total8(code))
 	return q
 }
 
-// lay lays a code out as a question.
-func (q *codedQuery) lay(code []byte) {
-	q.signed, q.even, q.odd, q.sum = slices.Grow(q.signed[:0], len(code)), q.even[:0], q.odd[:0], 0
-	for _, c := range code {
-		n := int8(c) - codeMid
-		q.signed = append(q.signed, n)
-		q.sum += int32(n)
+// lay lays a code, whose bytes have a sum, out as a question.
+func (q *codedQuery) lay(code []byte, sum int32) {
+	if len(q.signed) != len(code) {
+		q.signed, q.signs = make([]byte, len(code)), make([]uint64, len(code)/codeBlock)
 	}
-	for ; laned && len(code) > 0; code = code[8:] {
-		w := binary.LittleEndian.Uint64(code)
-		q.even, q.odd = append(q.even, reverseLanes(w&lanes)), append(q.odd, reverseLanes(w>>8&lanes))
+	q.sum, q.even, q.odd = sum-codeMid*int32(len(code)), q.even[:0], q.odd[:0]
+	sketch(code, q.signs)
+	for at := 0; at+8 <= len(code); at += 8 {
+		w := binary.LittleEndian.Uint64(code[at:])
+		// c | 128 - 64 borrows from no other byte; bit 7 turned is c - 64 for every c below 128.
+		binary.LittleEndian.PutUint64(q.signed[at:], (w|0x8080808080808080)-0x4040404040404040^0x8080808080808080)
+		if laned {
+			q.even, q.odd = append(q.even, reverseLanes(w&lanes)), append(q.odd, reverseLanes(w>>8&lanes))
+		}
 	}
+}
+
+func total8(code []byte) (sum int32) {
+	for _, b := range code {
+		sum += int32(b)
+	}
+	return sum
 }
 
 func reverseLanes(x uint64) uint64 {
@@ -86,10 +96,7 @@ func (c *codes) set(row int32, v []float32) {
 	}
 	code := c.row(row)
 	c.scales[row] = encode(v, code)
-	c.sums[row] = 0
-	for _, b := range code {
-		c.sums[row] += int32(b)
-	}
+	c.sums[row] = total8(code)
 }
 
 func (c *codes) row(row int32) []byte {

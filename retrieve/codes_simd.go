@@ -24,13 +24,13 @@ func wide512(q *codedQuery, c *codes, rows []int32, out []float32) {
 		code, signed := c.row(r), q.signed
 		var sum archsimd.Int32x16
 		for len(code) >= 128 && len(signed) >= 128 {
-			a := archsimd.LoadUint8x64((*[64]uint8)(code)).DotProductPairsSaturated(archsimd.LoadInt8x64((*[64]int8)(signed)))
-			b := archsimd.LoadUint8x64((*[64]uint8)(code[64:])).DotProductPairsSaturated(archsimd.LoadInt8x64((*[64]int8)(signed[64:])))
+			a := archsimd.LoadUint8x64((*[64]uint8)(code)).DotProductPairsSaturated(archsimd.LoadUint8x64((*[64]uint8)(signed)).AsInt8x64())
+			b := archsimd.LoadUint8x64((*[64]uint8)(code[64:])).DotProductPairsSaturated(archsimd.LoadUint8x64((*[64]uint8)(signed[64:])).AsInt8x64())
 			sum = sum.Add(a.Add(b).DotProductPairs(ones))
 			code, signed = code[128:], signed[128:]
 		}
 		if len(code) >= 64 && len(signed) >= 64 {
-			a := archsimd.LoadUint8x64((*[64]uint8)(code)).DotProductPairsSaturated(archsimd.LoadInt8x64((*[64]int8)(signed)))
+			a := archsimd.LoadUint8x64((*[64]uint8)(code)).DotProductPairsSaturated(archsimd.LoadUint8x64((*[64]uint8)(signed)).AsInt8x64())
 			sum = sum.Add(a.DotProductPairs(ones))
 		}
 		out[k] = float32(total(sum.GetLo().Add(sum.GetHi())) - codeMid*q.sum)
@@ -45,8 +45,8 @@ func wide256(q *codedQuery, c *codes, rows []int32, out []float32) {
 		code, signed := c.row(r), q.signed
 		var sum archsimd.Int32x8
 		for len(code) >= 64 && len(signed) >= 64 {
-			a := archsimd.LoadUint8x32((*[32]uint8)(code)).DotProductPairsSaturated(archsimd.LoadInt8x32((*[32]int8)(signed)))
-			b := archsimd.LoadUint8x32((*[32]uint8)(code[32:])).DotProductPairsSaturated(archsimd.LoadInt8x32((*[32]int8)(signed[32:])))
+			a := archsimd.LoadUint8x32((*[32]uint8)(code)).DotProductPairsSaturated(archsimd.LoadUint8x32((*[32]uint8)(signed)).AsInt8x32())
+			b := archsimd.LoadUint8x32((*[32]uint8)(code[32:])).DotProductPairsSaturated(archsimd.LoadUint8x32((*[32]uint8)(signed[32:])).AsInt8x32())
 			sum = sum.Add(a.Add(b).DotProductPairs(ones))
 			code, signed = code[64:], signed[64:]
 		}

@@ -71,7 +71,7 @@ func TestProductsAreTheSameEverywhere(t *testing.T) {
 				products(q, &c, rows, got)
 				for k, r := range rows {
 					for i, b := range c.row(r) {
-						want[k] += float32(q.signed[i]) * float32(int(b)-codeMid)
+						want[k] += float32(int8(q.signed[i])) * float32(int(b)-codeMid)
 					}
 				}
 				if !slices.Equal(got, want) {

@@ -12,19 +12,25 @@ import (
 // heuristic for diversity. One writer changes it; what a writer changes at
 // once it changes under its owner's lock, so readers never see half of it.
 type graph struct {
-	most   int // links of a row on the levels above 0; on level 0 twice as many
-	build  int // breadth of the search for a new row's neighbours
-	seed   uint64
+	most  int // links of a row on the levels above 0; on level 0 one less than twice as many
+	build int // breadth of the search for a new row's neighbours
+	seed  uint64
+	graphRows
+	upper map[int32][]int32 // rows above level 0: per level a count and room for most links
+	entry int32             // where searches begin; -1 while there is nothing
+	top   int               // level of the entry
+	pool  sync.Pool         // of *walkScratch
+	edits []edit            // of the writer
+	write writerScratch
+}
+
+// graphRows are the arrays that have a place for every row.
+type graphRows struct {
 	codes  codes
-	dead   []bool            // tombstones: passed through, never found
-	ground []int32           // level 0: per row a count and room for 2*most links
-	upper  map[int32][]int32 // rows above level 0: per level a count and room for most links
-	linked []int32           // level 0: how many rows link to each
-	entry  int32             // where searches begin; -1 while there is nothing
-	top    int               // level of the entry
-	pool   sync.Pool         // of *walkScratch
-	edits  []edit            // of the writer
-	write  writerScratch
+	signs  sketches
+	dead   []bool  // tombstones: passed through, never found
+	ground []int32 // level 0: per row a count and room for 2*most-1 links
+	linked []int32 // level 0: how many rows link to each
 }
 
 // edit is a new list of links of a row.
@@ -36,12 +42,13 @@ type edit struct {
 
 // walkScratch is what one search marks and fills.
 type walkScratch struct {
-	seen   []uint32 // the search that last saw a row
-	search uint32
-	rows   []int32
-	scores []float32
-	open   []rowScore // a heap, best on top
-	found  []rowScore // a heap, worst on top
+	seen    []uint16 // the search that last saw a row
+	search  uint16
+	touched uint64 // what was read ahead, so that it is read
+	rows    []int32
+	scores  []float32
+	open    []rowScore // a heap, best on top
+	found   []rowScore // a heap, worst on top
 }
 
 // writerScratch is what the writer compares rows with.
@@ -50,15 +57,16 @@ type writerScratch struct {
 }
 
 func newGraph(dim, most, build int, seed uint64) *graph {
-	g := &graph{most: most, build: build, seed: seed, codes: codes{size: codeSize(dim)}, upper: map[int32][]int32{}, entry: -1}
+	g := &graph{most: most, build: build, seed: seed, graphRows: graphRows{codes: codes{size: codeSize(dim)}, signs: sketches{words: codeSize(dim) / 64}}, upper: map[int32][]int32{}, entry: -1}
 	g.pool.New = func() any { return &walkScratch{} }
 	return g
 }
 
-// room is how many links a row may have on a level.
+// room is how many links a row may have on a level; on level 0 they and their
+// count fill whole lines of a processor's cache.
 func (g *graph) room(level int) int {
 	if level == 0 {
-		return 2 * g.most
+		return 2*g.most - 1
 	}
 	return g.most
 }
@@ -71,7 +79,7 @@ func (g *graph) links(row int32, level int) []int32 {
 
 func (g *graph) slot(row int32, level int) []int32 {
 	if level == 0 {
-		n := 2*g.most + 1
+		n := 2 * g.most
 		return g.ground[int(row)*n:][:n]
 	}
 	n := g.most + 1
@@ -110,13 +118,26 @@ func splitMix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
+// roomier are the arrays with room for more rows.
+func (g graphRows) roomier(more int) graphRows {
+	if more <= 0 || len(g.dead) == 0 {
+		return g
+	}
+	ground := len(g.ground) / len(g.dead)
+	g.codes.bytes, g.codes.scales, g.codes.sums = roomier(g.codes.bytes, more*g.codes.size), roomier(g.codes.scales, more), roomier(g.codes.sums, more)
+	g.signs.bits = roomier(g.signs.bits, more*g.signs.words)
+	g.dead, g.linked, g.ground = roomier(g.dead, more), roomier(g.linked, more), roomier(g.ground, more*ground)
+	return g
+}
+
 // reserve makes room for a row that nothing links to yet and that no search
 // finds. The owner holds its lock.
 func (g *graph) reserve(row int32, v []float32) {
 	g.codes.set(row, v)
+	g.signs.set(row, g.codes.row(row))
 	if int(row) == len(g.dead) {
 		g.dead, g.linked = append(g.dead, true), append(g.linked, 0)
-		g.ground = append(g.ground, make([]int32, 2*g.most+1)...)
+		g.ground = append(g.ground, make([]int32, 2*g.most)...)
 	}
 	g.dead[row] = true
 	g.setLinks(row, 0, nil)
@@ -143,6 +164,11 @@ func (g *graph) connect(row int32, q *codedQuery) {
 		sortAround(row, found)
 		if len(found) == 0 {
 			continue
+		}
+		if l == 0 {
+			for _, r := range found {
+				g.signs.near.add(r.score, apart(g.signs.row(row), g.signs.row(r.row)))
+			}
 		}
 		from = found[0].row
 		alive := slices.DeleteFunc(slices.Clone(found), func(r rowScore) bool { return g.dead[r.row] })
@@ -200,8 +226,7 @@ func (g *graph) keepLinked(kept, all []int32) {
 // rank scores rows by their closeness to row n, closest first.
 func (g *graph) rank(n int32, rows []int32) []rowScore {
 	var q codedQuery
-	q.lay(g.codes.row(n))
-	q.scale = g.codes.scales[n]
+	g.layRow(&q, n)
 	scores := make([]float32, len(rows))
 	g.codes.scores(&q, rows, scores)
 	out := make([]rowScore, len(rows))
@@ -217,7 +242,10 @@ func (g *graph) rank(n int32, rows []int32) []rowScore {
 // all link to the same few and the others be lost (nmslib/hnswlib#263).
 func sortAround(n int32, rows []rowScore) {
 	slices.SortFunc(rows, func(a, b rowScore) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(mixRows(n, a.row), mixRows(n, b.row)), cmp.Compare(a.row, b.row))
+		if a.score != b.score {
+			return cmp.Compare(b.score, a.score)
+		}
+		return cmp.Or(cmp.Compare(mixRows(n, a.row), mixRows(n, b.row)), cmp.Compare(a.row, b.row))
 	})
 }
 
@@ -226,7 +254,10 @@ func mixRows(a, b int32) uint64 {
 }
 
 func compareRows(a, b rowScore) int {
-	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.row, b.row))
+	if a.score != b.score {
+		return cmp.Compare(b.score, a.score)
+	}
+	return cmp.Compare(a.row, b.row)
 }
 
 // diverse chooses at most n of ranked rows: each that is closer to the centre
@@ -252,8 +283,7 @@ func (g *graph) diverse(ranked []rowScore, n int) []int32 {
 			w.chosen = append(w.chosen, &codedQuery{})
 		}
 		q := w.chosen[len(out)]
-		q.lay(g.codes.row(r.row))
-		q.scale = g.codes.scales[r.row]
+		g.layRow(q, r.row)
 		out = append(out, r.row)
 	}
 	return append(out, passed[:min(len(passed), n-len(out))]...)
@@ -263,7 +293,11 @@ func (g *graph) diverse(ranked []rowScore, n int) []int32 {
 // the centre.
 func (g *graph) crowded(r rowScore, n int) bool {
 	row, score := [1]int32{r.row}, [1]float32{}
+	most, signs := g.signs.near.most(r.score), g.signs.row(r.row)
 	for _, q := range g.write.chosen[:n] {
+		if apart(signs, q.signs) > most {
+			continue
+		}
 		if g.codes.scores(q, row[:], score[:]); score[0] > r.score {
 			return true
 		}
@@ -277,20 +311,35 @@ func (g *graph) publish(row int32) {
 		g.setLinks(e.row, e.level, e.links)
 	}
 	g.dead[row] = false
+	g.signs.near.lay()
 	if l := g.level(row); g.entry < 0 || l > g.top {
 		g.entry, g.top = row, l
 	}
 }
 
+// landing is how broad the last level above the ground is searched for a way
+// down to it: a way that begins beside the right rows saves more than that costs.
+const landing = 4
+
 // descend walks greedily from the entry down to just above a level.
 func (g *graph) descend(w *walkScratch, q *codedQuery, level int) int32 {
 	at := g.entry
 	for l := g.top; l > level; l-- {
-		at = best1(g.explore(w, q, at, 1, l, nil)).row
+		breadth := 1
+		if l == 1 {
+			breadth = landing
+		}
+		at = best1(g.explore(w, q, at, breadth, l, nil)).row
 	}
 	return at
 }
 
 func best1(found []rowScore) rowScore {
 	return slices.MinFunc(found, compareRows)
+}
+
+// layRow lays a row out as a question.
+func (g *graph) layRow(q *codedQuery, row int32) {
+	q.lay(g.codes.row(row), g.codes.sums[row])
+	q.scale = g.codes.scales[row]
 }

@@ -10,11 +10,9 @@ import (
 	"hash"
 	"hash/crc32"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"unsafe"
 
 	"github.com/reeltree/reeltree/tree"
 )
@@ -24,7 +22,7 @@ import (
 // begin at a multiple of vectorAlign, so that they can be used where the file
 // is mapped.
 const (
-	snapshotMagic = "reeltree graph 1\n"
+	snapshotMagic = "reeltree graph 2\n"
 	vectorAlign   = 4096
 )
 
@@ -37,6 +35,7 @@ type snapshotHead struct {
 	Rows       int              `json:"rows"`
 	Entry      int32            `json:"entry"`
 	Top        int              `json:"top"`
+	Near       nearLine         `json:"near"`
 	Sources    []snapshotSource `json:"sources"`
 	Free       []int32          `json:"free"`
 	Gone       []int32          `json:"gone"`
@@ -94,9 +93,7 @@ func (x *HNSW) open() error {
 	return x.disk.replay(x.dim, func(rec logged, entries []Entry) {
 		switch rec.Op {
 		case "add":
-			for i := range entries {
-				x.put(&entries[i])
-			}
+			x.put(entries)
 		case "delete":
 			for _, n := range rec.Nodes {
 				x.end(rec.Tenant, n.Node)
@@ -133,7 +130,7 @@ func (x *HNSW) head(generation uint64) snapshotHead {
 	g := x.graph
 	h := snapshotHead{
 		Generation: generation, Dim: x.dim, Links: g.most, Build: g.build, Seed: g.seed,
-		Rows: len(g.dead), Entry: g.entry, Top: g.top, Free: x.free, Gone: x.gone,
+		Rows: len(g.dead), Entry: g.entry, Top: g.top, Near: g.signs.near, Free: x.free, Gone: x.gone,
 	}
 	for _, tenant := range sortedNames(x.table.tenants) {
 		for _, id := range sortedNames(x.table.tenants[tenant]) {
@@ -234,15 +231,6 @@ func (x *HNSW) writeSnapshot(to io.Writer, head snapshotHead) error {
 
 func padding(at int64) int64 { return (vectorAlign - at%vectorAlign) % vectorAlign }
 
-// floatBytes are the bytes of v, little-endian.
-func floatBytes(v []float32) []byte {
-	out := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
-	}
-	return out
-}
-
 // flatLinks are dead marks, ground links, and the links of the rows above.
 func (g *graph) flatLinks() ([]byte, error) {
 	var out bytes.Buffer
@@ -317,6 +305,8 @@ func (x *HNSW) take(h snapshotHead, links []byte) error {
 	}
 	g.most, g.build, g.seed, g.entry, g.top = h.Links, h.Build, h.Seed, h.Entry, h.Top
 	x.free, x.gone = h.Free, h.Gone
+	g.signs.near = h.Near
+	g.signs.near.lay()
 	x.table.rows = make([]tableRow, h.Rows)
 	if err := g.unflatten(links, h.Rows); err != nil {
 		return err
@@ -340,7 +330,7 @@ func (x *HNSW) take(h snapshotHead, links []byte) error {
 }
 
 func (g *graph) unflatten(b []byte, rows int) error {
-	ground := rows * (2*g.most + 1)
+	ground := rows * 2 * g.most
 	if len(b) < rows+4*ground || int(g.entry) >= rows || (g.entry < 0) != (g.entry == -1) {
 		return errDamaged
 	}
@@ -412,6 +402,7 @@ func (x *HNSW) useMapped() error {
 		v := mappedVector(data[from+4*x.dim*int(r):], x.dim)
 		if int(r) == len(x.graph.codes.scales) {
 			x.graph.codes.set(r, v)
+			x.graph.signs.set(r, x.graph.codes.row(r))
 		}
 		if x.table.rows[r].node != "" {
 			x.table.rows[r].vector = v
@@ -419,34 +410,16 @@ func (x *HNSW) useMapped() error {
 	}
 	old := x.disk.mapped
 	x.disk.mapped = data
-	return unmapFile(old)
+	return errors.Join(unmapFile(old), x.vectors.close())
 }
-
-// mappedVector is a vector in mapped memory, or a copy where the machine
-// stores numbers the other way round.
-func mappedVector(b []byte, dim int) []float32 {
-	if littleEndian() {
-		return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(b))), dim)
-	}
-	out := make([]float32, dim)
-	for i := range out {
-		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return out
-}
-
-func littleEndian() bool { return binary.NativeEndian.Uint16([]byte{1, 0}) == 1 }
 
 // Close implements Index; what is kept on disk is kept whole. Nothing may be
 // called after it.
 func (x *HNSW) Close() error {
 	x.write.Lock()
 	defer x.write.Unlock()
-	if x.disk == nil || x.disk.log == nil {
-		return nil
-	}
 	var err error
-	if x.disk.writes > 0 {
+	if x.disk != nil && x.disk.log != nil && x.disk.writes > 0 {
 		err = x.snapshot()
 	}
 	x.mu.Lock()
@@ -455,7 +428,7 @@ func (x *HNSW) Close() error {
 		x.table.rows[r].vector = nil
 	}
 	x.table, x.graph = newRowTable(), newGraph(x.dim, x.opts.Links, x.opts.Build, x.opts.Seed)
-	return errors.Join(err, x.disk.close())
+	return errors.Join(err, x.vectors.close(), x.disk.close())
 }
 
 func (d *graphDisk) close() error {

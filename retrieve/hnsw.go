@@ -2,6 +2,7 @@ package retrieve
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -26,12 +27,13 @@ type HNSW struct {
 	opts  HNSWOptions
 	write sync.Mutex // one writer
 
-	mu    sync.RWMutex // guards what follows against readers
-	graph *graph
-	table rowTable
-	free  []int32
-	gone  []int32 // tombstones in the graph
-	disk  *graphDisk
+	mu      sync.RWMutex // guards what follows against readers
+	graph   *graph
+	table   rowTable
+	free    []int32
+	gone    []int32 // tombstones in the graph
+	disk    *graphDisk
+	vectors vectorFile // of rows that are not in the snapshot
 }
 
 var _ Index = (*HNSW)(nil)
@@ -43,7 +45,7 @@ func NewHNSW(dim int, opts HNSWOptions) *HNSW {
 	if opts.Scan == 0 {
 		opts.Scan = 6000
 	}
-	return &HNSW{dim: dim, opts: opts, graph: newGraph(dim, opts.Links, opts.Build, opts.Seed), table: newRowTable()}
+	return &HNSW{dim: dim, opts: opts, graph: newGraph(dim, opts.Links, opts.Build, opts.Seed), table: newRowTable(), vectors: vectorFile{dir: opts.Dir, dim: dim}}
 }
 
 // Add implements Index. Entries without a vector are left out.
@@ -56,39 +58,53 @@ func (x *HNSW) Add(_ context.Context, entries []Entry) error {
 	if err := x.disk.logAdd(entries); err != nil {
 		return err
 	}
-	for i := range entries {
-		if entries[i].Vector != nil {
-			x.put(&entries[i])
-		}
-	}
+	x.put(entries)
 	return x.tidy()
 }
 
-// put adds one entry: its row is reserved, connected while readers go on, and
-// published together with the end of the one it replaces.
-func (x *HNSW) put(e *Entry) {
-	q := newCodedQuery(e.Vector)
-	x.mu.Lock()
-	row := int32(len(x.graph.dead))
-	if n := len(x.free); n > 0 {
-		row, x.free = x.free[n-1], x.free[:n-1]
+// put adds entries: their rows are reserved, then each is connected while
+// readers go on, and published together with the end of the one it replaces.
+func (x *HNSW) put(entries []Entry) {
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.Vector == nil })
+	rows := x.reserve(entries)
+	for i, key := range batchKeys(entries) {
+		e, row := &entries[i], rows[i]
+		q := newCodedQuery(e.Vector)
+		e.Vector = x.vectors.keep(row, e.Vector)
+		directed := !isZero(e.Vector) // a zero vector is near nothing and stays outside the graph
+		if directed {
+			x.graph.connect(row, q)
+		}
+		x.mu.Lock()
+		x.end(e.Tenant, e.Node)
+		if directed {
+			x.graph.publish(row)
+		}
+		x.table.putKey(row, e, key)
+		x.mu.Unlock()
 	}
-	x.graph.reserve(row, e.Vector)
-	if int(row) == len(x.table.rows) {
-		x.table.rows = append(x.table.rows, tableRow{})
-	}
-	x.mu.Unlock()
-	directed := !isZero(e.Vector) // a zero vector is near nothing and stays outside the graph
-	if directed {
-		x.graph.connect(row, q)
-	}
+}
+
+// reserve makes rows for entries. Where that takes larger arrays, they are made
+// before readers have to wait.
+func (x *HNSW) reserve(entries []Entry) []int32 {
+	more := max(0, len(entries)-len(x.free))
+	arrays, table := x.graph.roomier(more), roomier(x.table.rows, more)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.end(e.Tenant, e.Node)
-	if directed {
-		x.graph.publish(row)
+	x.graph.graphRows, x.table.rows = arrays, table
+	rows := make([]int32, len(entries))
+	for i := range entries {
+		rows[i] = int32(len(x.graph.dead))
+		if n := len(x.free); n > 0 {
+			rows[i], x.free = x.free[n-1], x.free[:n-1]
+		}
+		x.graph.reserve(rows[i], entries[i].Vector)
+		if int(rows[i]) == len(x.table.rows) {
+			x.table.rows = append(x.table.rows, tableRow{})
+		}
 	}
-	x.table.put(row, e)
+	return rows
 }
 
 // end makes a node unfindable. The lock is held.
@@ -161,85 +177,11 @@ func (x *HNSW) repair() {
 		if row == x.graph.entry {
 			continue // others link to it
 		}
-		q.lay(x.graph.codes.row(row))
-		q.scale = x.graph.codes.scales[row]
+		x.graph.layRow(&q, row)
 		x.graph.connect(row, &q)
 		x.mu.Lock()
 		x.graph.publish(row)
 		x.mu.Unlock()
-	}
-}
-
-// Search implements Index. A scope that admits few nodes is compared whole;
-// in a larger one the graph is walked through all nodes and only those in
-// scope are found, for as long as that is cheaper.
-func (x *HNSW) Search(ctx context.Context, p Probe, k int, s Scope) ([]Hit, error) {
-	if s.Tenant == "" {
-		return nil, errNoTenant
-	}
-	if err := checkVector(p.Vector, x.dim); err != nil || k <= 0 {
-		return nil, err
-	}
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	var sources []*rowSource
-	admitted := len(x.table.at)
-	if whole := len(x.table.tenants) == 1 && x.table.tenants[s.Tenant] != nil && !s.narrows(); !whole {
-		sources, admitted = x.table.within(&s), 0
-		for _, src := range sources {
-			admitted += len(src.rows)
-		}
-	}
-	if admitted > x.opts.Scan && admitted > k && !isZero(p.Vector) && x.walkPays(admitted, k) {
-		if hits := x.walk(p.Vector, k, &s, sources, admitted); len(hits) == k {
-			return hits, nil
-		}
-	}
-	return compareAll(ctx, &x.graph.codes, &x.table, x.table.within(&s), p.Vector, k, &s)
-}
-
-// walkCost is how many rows a scan compares in the time the graph looks at one
-// node's links: it fetches them from all over memory.
-const walkCost = 40
-
-// walkPays reports whether the graph finds k of the admitted rows sooner than
-// a scan of them does: of the nodes it meets only this share is admitted.
-func (x *HNSW) walkPays(admitted, k int) bool {
-	if x.opts.Scan < 0 {
-		return true
-	}
-	met := float64(max(x.opts.Search, k)) * float64(len(x.table.at)) / float64(admitted)
-	return met*walkCost < float64(admitted)
-}
-
-// walk searches the graph.
-func (x *HNSW) walk(question []float32, k int, s *Scope, sources []*rowSource, admitted int) []Hit {
-	if x.graph.entry < 0 {
-		return nil
-	}
-	w := x.graph.pool.Get().(*walkScratch)
-	defer x.graph.pool.Put(w)
-	q := newCodedQuery(question)
-	from := x.graph.descend(w, q, 0)
-	hits := make([]Hit, 0, max(x.opts.Search, k))
-	for _, r := range x.graph.explore(w, q, from, max(x.opts.Search, k+k/2), 0, x.admitter(s, sources, admitted)) {
-		hits = append(hits, x.table.hit(r.row, question))
-	}
-	return sortHits(hits, k)
-}
-
-// admitter says which rows a search may find.
-func (x *HNSW) admitter(s *Scope, sources []*rowSource, admitted int) func(int32) bool {
-	if admitted == len(x.table.at) && s.Span == nil {
-		return func(row int32) bool { return !x.graph.dead[row] }
-	}
-	in := make(map[*rowSource]bool, len(sources))
-	for _, src := range sources {
-		in[src] = true
-	}
-	return func(row int32) bool {
-		r := &x.table.rows[row]
-		return !x.graph.dead[row] && in[r.source] && (s.Span == nil || inSpan(r.span, s.Span))
 	}
 }
 

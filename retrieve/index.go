@@ -81,7 +81,10 @@ func sortHits(hits []Hit, k int) []Hit {
 }
 
 func compareHits(a, b Hit) int {
-	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Node, b.Node))
+	if a.Score != b.Score {
+		return cmp.Compare(b.Score, a.Score)
+	}
+	return cmp.Compare(a.Node, b.Node)
 }
 
 // indexKey names a node across tenants.

@@ -3,6 +3,7 @@
 package retrieve
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
@@ -26,4 +27,21 @@ func unmapFile(b []byte) error {
 		return nil
 	}
 	return syscall.Munmap(b)
+}
+
+// mapRange maps size bytes of a file from an offset on for reading.
+func mapRange(f *os.File, from int64, size int) ([]byte, error) {
+	return syscall.Mmap(int(f.Fd()), from, size, syscall.PROT_READ, syscall.MAP_SHARED)
+}
+
+// namelessFile is a file in a folder that is gone when it is closed.
+func namelessFile(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, "vectors-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }

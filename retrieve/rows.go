@@ -2,6 +2,7 @@ package retrieve
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/reeltree/reeltree/tree"
 )
@@ -33,14 +34,45 @@ func newRowTable() rowTable {
 
 // put makes row, which stands for nothing and may be one longer than the
 // table, stand for e.
-func (t *rowTable) put(row int32, e *Entry) {
+func (t *rowTable) put(row int32, e *Entry) { t.putKey(row, e, indexKey(e.Tenant, e.Node)) }
+
+// putKey does so with the entry's indexKey, of which the table keeps no more
+// than one copy.
+func (t *rowTable) putKey(row int32, e *Entry, key string) {
 	if int(row) == len(t.rows) {
 		t.rows = append(t.rows, tableRow{})
 	}
 	s := t.source(e)
 	s.rows = append(s.rows, row)
-	t.rows[row] = tableRow{node: e.Node, source: s, span: e.Span, vector: e.Vector}
-	t.at[indexKey(e.Tenant, e.Node)] = row
+	t.rows[row] = tableRow{node: key[len(e.Tenant)+1:], source: s, span: e.Span, vector: e.Vector}
+	t.at[key] = row
+}
+
+// batchKeys are the keys of entries that come together and, since they are of
+// one source mostly, go together: one piece of memory instead of many small ones.
+func batchKeys(entries []Entry) []string {
+	var b strings.Builder
+	ends := make([]int, len(entries))
+	for i := range entries {
+		b.WriteString(entries[i].Tenant)
+		b.WriteByte(0)
+		b.WriteString(entries[i].Node)
+		ends[i] = b.Len()
+	}
+	keys, from := make([]string, len(entries)), 0
+	for i, end := range ends {
+		keys[i], from = b.String()[from:end], end
+	}
+	return keys
+}
+
+// roomier is s with room for more values and, where it must be copied for that,
+// a little beyond: at a million rows every eighth would be many megabytes.
+func roomier[T any](s []T, more int) []T {
+	if cap(s)-len(s) >= more {
+		return s
+	}
+	return append(make([]T, 0, len(s)+more+len(s)/16), s...)
 }
 
 // source is the record of an entry's source, with its facts brought up to date.

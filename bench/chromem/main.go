@@ -21,12 +21,13 @@ import (
 )
 
 type took struct {
-	Op    string  `json:"op"`
-	N     int     `json:"n"`
-	CPU   float64 `json:"cpu_s"`
-	Wall  float64 `json:"wall_s"`
-	Bytes int64   `json:"bytes,omitempty"`
-	Hits  [][]int `json:"hits,omitempty"`
+	Op     string  `json:"op"`
+	N      int     `json:"n"`
+	CPU    float64 `json:"cpu_s"`
+	Wall   float64 `json:"wall_s"`
+	Bytes  int64   `json:"bytes,omitempty"`
+	Mapped int64   `json:"mapped,omitempty"`
+	Hits   [][]int `json:"hits,omitempty"`
 }
 
 func main() {
@@ -48,16 +49,20 @@ func serve(vectors, queries string, dim int) error {
 	if err != nil {
 		return err
 	}
+	var before, beforeMapped int64
 	in, out := bufio.NewScanner(os.Stdin), json.NewEncoder(os.Stdout)
 	for in.Scan() {
 		words := strings.Fields(in.Text())
-		t, wall, cpu, before := took{Op: words[0]}, time.Now(), processCPU(), anonymous()
+		t, wall, cpu := took{Op: words[0]}, time.Now(), processCPU()
 		switch words[0] {
 		case "build":
+			before, beforeMapped = resident("RssAnon"), resident("RssFile")
 			t.N, err = build(c, vectors, dim)
 		case "search":
 			t.Hits, err = search(c, asked, words)
 			t.N = len(t.Hits)
+		case "mapped":
+			t.Mapped = resident("RssFile") - beforeMapped
 		}
 		if err != nil {
 			return err
@@ -65,7 +70,7 @@ func serve(vectors, queries string, dim int) error {
 		t.CPU, t.Wall = (processCPU() - cpu).Seconds(), time.Since(wall).Seconds()
 		if t.Op == "build" {
 			debug.FreeOSMemory()
-			t.Bytes = anonymous() - before
+			t.Bytes = resident("RssAnon") - before
 		}
 		if err := out.Encode(t); err != nil {
 			return err
@@ -133,12 +138,13 @@ func processCPU() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-func anonymous() int64 {
+// resident is one kind of this process's memory, in bytes.
+func resident(kind string) int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := strings.Cut(string(status), "RssAnon:")
+	_, rest, _ := strings.Cut(string(status), kind+":")
 	kb, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	n, _ := strconv.ParseInt(kb, 10, 64)
 	return n << 10
