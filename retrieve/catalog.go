@@ -1,6 +1,7 @@
 package retrieve
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -11,14 +12,23 @@ import (
 // catalog knows which sources are searchable, with which nodes.
 type catalog struct {
 	mu      sync.RWMutex
-	tenants map[string]map[string]*listed
+	tenants map[string]*shelved
 }
 
-// listed is one source. Its maps are replaced, never changed, once shared.
+// shelved are the sources of a tenant.
+type shelved struct {
+	sources map[string]*listed
+	order   []*listed // by id; replaced, never changed; nil until it is asked for
+}
+
+// listed is one source. It is replaced, never changed.
 type listed struct {
 	src   tree.Source
+	facts Entry // of the source, as a scope looks at them
 	nodes map[string]listedNode
-	stale bool // its vectors are of another embedder
+	clips []tree.Span // of the L2 nodes, in no order
+	done  int64       // milliseconds of the source they cover together
+	stale bool        // its vectors are of another embedder
 }
 
 type listedNode struct {
@@ -26,61 +36,116 @@ type listedNode struct {
 	span  tree.Span
 }
 
-func newCatalog() *catalog { return &catalog{tenants: map[string]map[string]*listed{}} }
+func newCatalog() *catalog { return &catalog{tenants: map[string]*shelved{}} }
+
+func newListed(src tree.Source, nodes map[string]listedNode, stale bool) *listed {
+	l := &listed{
+		src: src, nodes: nodes, stale: stale,
+		facts: Entry{Tenant: src.Tenant, Source: src.ID, Collections: src.Collections, Kind: src.Kind},
+	}
+	for _, n := range nodes {
+		if n.level == tree.L2 {
+			l.clips = append(l.clips, n.span)
+		}
+	}
+	l.done = l.covered(tree.MS(0, src.DurationMS))
+	return l
+}
+
+// covered are the milliseconds of a span that L2 nodes cover.
+func (l *listed) covered(span tree.Span) (ms int64) {
+	for _, c := range l.clips {
+		ms += c.Overlap(span)
+	}
+	return min(ms, span.Duration())
+}
 
 // put notes nodes of a source; they replace those of the same id.
 func (c *catalog) put(src tree.Source, entries []Entry) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.tenants[src.Tenant] == nil {
-		c.tenants[src.Tenant] = map[string]*listed{}
-	}
-	l := &listed{src: src, nodes: map[string]listedNode{}}
-	if old := c.tenants[src.Tenant][src.ID]; old != nil && !old.stale {
-		maps.Copy(l.nodes, old.nodes)
+	nodes := map[string]listedNode{}
+	if old := c.get(src.Tenant, src.ID); old != nil && !old.stale {
+		nodes = maps.Clone(old.nodes)
 	}
 	for i := range entries {
-		l.nodes[entries[i].Node] = listedNode{entries[i].Level, entries[i].Span}
+		nodes[entries[i].Node] = listedNode{entries[i].Level, entries[i].Span}
 	}
-	c.tenants[src.Tenant][src.ID] = l
+	c.set(src.Tenant, src.ID, newListed(src, nodes, false))
 }
 
 // mark notes that a source's vectors are of another embedder.
 func (c *catalog) mark(src tree.Source, stale bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	old := c.tenants[src.Tenant][src.ID]
-	c.tenants[src.Tenant][src.ID] = &listed{src: old.src, nodes: old.nodes, stale: stale}
+	if old := c.get(src.Tenant, src.ID); old.stale != stale {
+		c.set(src.Tenant, src.ID, newListed(old.src, old.nodes, stale))
+	}
 }
 
-func (c *catalog) drop(tenant, source string) {
+func (c *catalog) drop(tenant, source string) { c.set(tenant, source, nil) }
+
+// set replaces what is listed of a source; nil takes it away.
+func (c *catalog) set(tenant, source string, l *listed) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.tenants[tenant], source)
+	t := c.tenants[tenant]
+	if t == nil {
+		t = &shelved{sources: map[string]*listed{}}
+		c.tenants[tenant] = t
+	}
+	if t.order != nil {
+		at, found := slices.BinarySearchFunc(t.order, source, func(l *listed, id string) int { return cmp.Compare(l.src.ID, id) })
+		t.order = slices.Clone(t.order)
+		if found {
+			t.order = slices.Delete(t.order, at, at+1)
+		}
+		if l != nil {
+			t.order = slices.Insert(t.order, at, l)
+		}
+	}
+	if t.sources[source] = l; l == nil {
+		delete(t.sources, source)
+	}
 }
 
 func (c *catalog) get(tenant, source string) *listed {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return c.tenants[tenant][source]
+	if t := c.tenants[tenant]; t != nil {
+		return t.sources[source]
+	}
+	return nil
+}
+
+// all are the sources of a tenant, by id.
+func (c *catalog) all(tenant string) []*listed {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.tenants[tenant]
+	if t == nil {
+		return nil
+	}
+	if t.order == nil {
+		t.order = slices.SortedFunc(maps.Values(t.sources), func(a, b *listed) int { return cmp.Compare(a.src.ID, b.src.ID) })
+	}
+	return t.order
 }
 
 // in are the sources of a scope, by id.
-func (c *catalog) in(s Scope) []*listed {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	var out []*listed
-	for _, l := range c.tenants[s.Tenant] {
-		if s.admits(&Entry{Tenant: l.src.Tenant, Source: l.src.ID, Collections: l.src.Collections, Kind: l.src.Kind}) && l.touches(s.Span) {
+func (c *catalog) in(s Scope) (out []*listed) {
+	admitted := func(l *listed) bool { return s.admits(&l.facts) && l.touches(s.Span) }
+	if len(s.Sources) == 0 {
+		for _, l := range c.all(s.Tenant) {
+			if admitted(l) {
+				out = append(out, l)
+			}
+		}
+		return out
+	}
+	wanted := slices.Compact(slices.Sorted(slices.Values(s.Sources)))
+	s.Sources = nil // each is looked up instead
+	for _, id := range wanted {
+		if l := c.get(s.Tenant, id); l != nil && admitted(l) {
 			out = append(out, l)
 		}
 	}
-	slices.SortFunc(out, func(a, b *listed) int {
-		if a.src.ID < b.src.ID {
-			return -1
-		}
-		return 1
-	})
 	return out
 }
 
@@ -102,18 +167,13 @@ func (l *listed) touches(span *tree.Span) bool {
 func coverage(sources []*listed, span *tree.Span) float64 {
 	var done, total int64
 	for _, l := range sources {
-		all := tree.MS(0, l.src.DurationMS)
-		if span != nil {
-			all = tree.MS(min(span.StartMS, all.EndMS), min(span.EndMS, all.EndMS))
+		if span == nil {
+			done, total = done+l.done, total+l.src.DurationMS
+			continue
 		}
-		var own int64
-		for _, n := range l.nodes {
-			if n.level == tree.L2 {
-				own += n.span.Overlap(all)
-			}
-		}
-		done += min(own, all.Duration())
-		total += all.Duration()
+		end := l.src.DurationMS
+		part := tree.MS(min(span.StartMS, end), min(span.EndMS, end))
+		done, total = done+l.covered(part), total+part.Duration()
 	}
 	if total <= 0 {
 		return 1

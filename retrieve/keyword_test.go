@@ -285,7 +285,7 @@ func TestKeywordScoreIsBM25(t *testing.T) {
 	}
 }
 
-// Lists that are written anew say the same.
+// Segments that are written anew say the same, and stay few.
 func TestKeywordTidies(t *testing.T) {
 	x := keywordIndex(t)
 	for n := range 900 {
@@ -296,9 +296,9 @@ func TestKeywordTidies(t *testing.T) {
 			}
 		}
 	}
-	w := x.tenants["t"]
-	if len(w.table.rows) > 700 || len(w.table.rows) != x.Len()+w.dead {
-		t.Errorf("%d rows of %d nodes and %d dead", len(w.table.rows), x.Len(), w.dead)
+	state := x.tenant("t").state.Load()
+	if state.rows > 700 || len(state.segments) > 6 || state.living != 200 || x.Len() != 200 {
+		t.Errorf("%d segments of %d rows for %d nodes", len(state.segments), state.rows, state.living)
 	}
 	fresh := keywordIndex(t)
 	for n := 600; n < 900; n++ {
@@ -306,8 +306,7 @@ func TestKeywordTidies(t *testing.T) {
 			mustAdd(t, fresh, written("t", "s", n%300, fmt.Sprintf("lens %d", n%7)))
 		}
 	}
-	w.dead = 1 << 20
-	w.tidy()
+	x.tenant("t").state.Store(stateOf([]livingWords{merged(state.segments...)}))
 	a, b := mustSearch(t, x, Probe{Text: "lens 4"}, 500, Scope{Tenant: "t"}), mustSearch(t, fresh, Probe{Text: "lens 4"}, 500, Scope{Tenant: "t"})
 	if !slices.EqualFunc(a, b, func(p, q Hit) bool { return p.Node == q.Node && math.Abs(p.Score-q.Score) < 1e-5 }) {
 		t.Errorf("%d hits, %d of an index that never had more", len(a), len(b))

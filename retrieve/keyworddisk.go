@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/reeltree/reeltree/tree"
 )
@@ -19,12 +18,12 @@ import (
 // keywordVersion changes with the terms or the format: an index of another
 // version is made anew.
 const (
-	keywordVersion = 2
+	keywordVersion = 3
 	keywordName    = "words.snapshot"
 )
 
-// keywordHead is the JSON part of the snapshot; the lists follow, per tenant:
-// lengths of the rows, keys and sizes of the lists, their rows, their counts.
+// keywordHead is the JSON part of the snapshot; the segments follow, per
+// tenant and in order, as segmentFile writes them.
 type keywordHead struct {
 	Version int               `json:"version"`
 	Stamps  map[string]string `json:"stamps"`
@@ -34,19 +33,23 @@ type keywordHead struct {
 type keywordTenant struct {
 	Tenant   string          `json:"tenant"`
 	Sources  []keywordSource `json:"sources"`
-	Rows     int             `json:"rows"`
-	Lists    int             `json:"lists"`
-	Postings int             `json:"postings"`
-	Dead     int             `json:"dead"`
+	Segments []segmentHead   `json:"segments"`
 }
 
 type keywordSource struct {
-	Source      string      `json:"source"`
-	Collections []string    `json:"collections,omitempty"`
-	Kind        tree.Kind   `json:"kind,omitempty"`
-	Rows        []int32     `json:"rows"`
-	Nodes       []string    `json:"nodes"`
-	Spans       []tree.Span `json:"spans"`
+	Source      string    `json:"source"`
+	Collections []string  `json:"collections,omitempty"`
+	Kind        tree.Kind `json:"kind,omitempty"`
+}
+
+// segmentHead says how long the parts of a segment are.
+type segmentHead struct {
+	Rows     int `json:"rows"`
+	Runs     int `json:"runs"`
+	Terms    int `json:"terms"`
+	Postings int `json:"postings"`
+	Gone     int `json:"gone"`  // words of the bits of rows that are gone
+	Names    int `json:"names"` // bytes of nodes and spans
 }
 
 // openKeyword opens the index kept in a folder, "" for memory. One that is
@@ -54,7 +57,8 @@ type keywordSource struct {
 // fills it. What was added since the last Close is missing after a crash, and
 // so are the stamps of it.
 func openKeyword(dir string, log *slog.Logger) (*Keyword, error) {
-	x := &Keyword{tenants: map[string]*wordLists{}, stamps: map[string]string{}, dir: dir, log: log}
+	x := &Keyword{dir: dir, log: log}
+	x.empty()
 	if dir == "" {
 		return x, nil
 	}
@@ -68,17 +72,23 @@ func openKeyword(dir string, log *slog.Logger) (*Keyword, error) {
 	if _, statErr := os.Stat(dir); statErr == nil {
 		log.Warn("the keyword index is damaged, old or of a stopped process and is made anew", "dir", dir, "err", err)
 	}
-	x.tenants, x.stamps = map[string]*wordLists{}, map[string]string{}
+	x.empty()
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return nil, fmt.Errorf("the keyword index in %s cannot be made anew: %w", dir, err)
 	}
 	return x, nil
 }
 
+// empty forgets everything.
+func (x *Keyword) empty() {
+	x.tenants.Store(&map[string]*wordLists{})
+	x.stamps = map[string]string{}
+}
+
 // Close implements Index; closing again does nothing.
 func (x *Keyword) Close() error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	x.write.Lock()
+	defer x.write.Unlock()
 	if x.closed || x.dir == "" {
 		return nil
 	}
@@ -93,48 +103,31 @@ func (x *Keyword) Close() error {
 	return err
 }
 
-// encode gives the length of the head, head, lists and a checksum of it all.
+// encode gives the length of the head, head, segments and a checksum of it all.
 func (x *Keyword) encode() ([]byte, error) {
 	h := keywordHead{Version: keywordVersion, Stamps: x.stamps}
-	var lists bytes.Buffer
+	var segments bytes.Buffer
 	var err error
-	for _, tenant := range sortedNames(x.tenants) {
-		t, werr := x.tenants[tenant].encode(tenant, &lists)
-		h.Tenants, err = append(h.Tenants, t), errors.Join(err, werr)
+	tenants := *x.tenants.Load()
+	for _, name := range sortedNames(tenants) {
+		w := tenants[name]
+		t := keywordTenant{Tenant: name}
+		numbers := map[*wordSource]int32{}
+		for _, id := range sortedNames(w.sources) {
+			facts := w.sources[id].facts.Load()
+			numbers[w.sources[id]] = int32(len(t.Sources))
+			t.Sources = append(t.Sources, keywordSource{id, facts.Collections, facts.Kind})
+		}
+		for _, g := range w.state.Load().segments {
+			head, gerr := g.encode(numbers, &segments)
+			t.Segments, err = append(t.Segments, head), errors.Join(err, gerr)
+		}
+		h.Tenants = append(h.Tenants, t)
 	}
 	doc, jerr := json.Marshal(h)
 	out := binary.LittleEndian.AppendUint64(nil, uint64(len(doc)))
-	out = append(append(out, doc...), lists.Bytes()...)
+	out = append(append(out, doc...), segments.Bytes()...)
 	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli)), errors.Join(err, jerr)
-}
-
-func (w *wordLists) encode(tenant string, to io.Writer) (keywordTenant, error) {
-	t := keywordTenant{Tenant: tenant, Rows: len(w.table.rows), Lists: len(w.lists), Dead: w.dead}
-	for _, id := range sortedNames(w.table.tenants[tenant]) {
-		s := w.table.tenants[tenant][id]
-		o := keywordSource{Source: id, Collections: s.entry.Collections, Kind: s.entry.Kind, Rows: s.rows}
-		for _, r := range s.rows {
-			o.Nodes, o.Spans = append(o.Nodes, w.table.rows[r].node), append(o.Spans, w.table.rows[r].span)
-		}
-		t.Sources = append(t.Sources, o)
-	}
-	keys := make([]uint64, 0, len(w.lists))
-	for key := range w.lists {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	var sizes, rows []int32
-	var counts []uint8
-	for _, key := range keys {
-		l := w.lists[key]
-		sizes, rows, counts = append(sizes, int32(len(l.rows))), append(rows, l.rows...), append(counts, l.counts...)
-	}
-	t.Postings = len(rows)
-	var err error
-	for _, part := range []any{w.lengths, keys, sizes, rows, counts} {
-		err = errors.Join(err, binary.Write(to, binary.LittleEndian, part))
-	}
-	return t, err
 }
 
 func (x *Keyword) decode(b []byte) error {
@@ -159,7 +152,7 @@ func (x *Keyword) decode(b []byte) error {
 		if b, err = w.decode(&h.Tenants[i], b); err != nil {
 			return err
 		}
-		x.tenants[h.Tenants[i].Tenant] = w
+		x.setTenant(h.Tenants[i].Tenant, w)
 	}
 	if h.Stamps != nil {
 		x.stamps = h.Stamps
@@ -167,33 +160,29 @@ func (x *Keyword) decode(b []byte) error {
 	return nil
 }
 
-// decode reads the lists of a tenant and gives the rest.
+// decode reads the segments of a tenant and gives the rest.
 func (w *wordLists) decode(t *keywordTenant, b []byte) ([]byte, error) {
-	lengths, keys := make([]float32, t.Rows), make([]uint64, t.Lists)
-	sizes, rows := make([]int32, t.Lists), make([]int32, t.Postings)
-	counts := make([]uint8, t.Postings)
-	for _, part := range []any{lengths, keys, sizes, rows, counts} {
-		n, err := binary.Decode(b, binary.LittleEndian, part)
-		if err != nil {
-			return nil, errDamaged
-		}
-		b = b[n:]
-	}
-	w.lengths, w.dead, w.table.rows = lengths, t.Dead, make([]tableRow, t.Rows)
-	for i, key := range keys {
-		n := int(sizes[i])
-		if n > len(rows) {
-			return nil, errDamaged
-		}
-		w.lists[key] = &wordList{rows[:n:n], counts[:n:n]}
-		rows, counts = rows[n:], counts[n:]
-	}
+	var sources []*wordSource
 	for _, s := range t.Sources {
-		for i, r := range s.Rows {
-			e := Entry{Tenant: t.Tenant, Source: s.Source, Collections: s.Collections, Kind: s.Kind, Node: s.Nodes[i], Span: s.Spans[i]}
-			w.table.put(r, &e)
-			w.total += float64(lengths[r])
-		}
+		sources = append(sources, w.source(&Entry{Tenant: t.Tenant, Source: s.Source, Collections: s.Collections, Kind: s.Kind}))
 	}
+	var segments []livingWords
+	for _, head := range t.Segments {
+		g, rest, err := decodeSegment(head, sources, b)
+		if err != nil {
+			return nil, err
+		}
+		b = rest
+		for _, run := range g.runs {
+			for r := run.lo; r < run.hi; r++ {
+				if !g.isGone(r) {
+					w.nodes[g.rows[r].node] = run.source
+					run.source.nodes++
+				}
+			}
+		}
+		segments = append(segments, g)
+	}
+	w.state.Store(stateOf(segments))
 	return b, nil
 }
