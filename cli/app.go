@@ -186,14 +186,11 @@ func (a *app) reindex(ctx context.Context) {
 	a.log.Debug("the index is complete", "sources", len(sources), "added", added)
 }
 
-// watchJobs ends the streams of jobs whose sources have come to rest, and has
-// finished trees made ready for the first question.
+// watchJobs tells the library feed of every change, and has finished trees made
+// ready for the first question.
 func (a *app) watchJobs(ctx context.Context, ready *warmer) {
 	err := a.store.Watch(ctx, tree.DefaultTenant, func(op string, src tree.Source) {
 		a.server.SourceChanged(op, src)
-		if src.State.Ended() {
-			a.endFetches(src.Job, src.ID, src.State, src.Error)
-		}
 		if op != library.OpRemoved && (src.State == tree.StateDone || src.State == tree.StatePartial) {
 			ready.add(src)
 		}

@@ -51,6 +51,13 @@ func (cmd askCmd) Run(ctx context.Context, s *Settings, p Process) error {
 	})
 }
 
+// faultOf is the sentence of an event that ends with one.
+func faultOf(e client.Event) string {
+	var fault struct{ Message string }
+	_ = json.Unmarshal(e.Fault, &fault) // absent: no fault
+	return fault.Message
+}
+
 // printer writes an answer for people: text with times, then what they rest on.
 type printer struct {
 	p     Process

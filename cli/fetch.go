@@ -133,12 +133,21 @@ func (a *app) resumeFetches(ctx context.Context) {
 		switch {
 		case j.URL == "":
 		case j.Source != "":
-			if src, err := a.store.Source(ctx, j.Tenant, j.Source); err == nil && !src.State.Ended() {
-				a.fetches.follow(src.Job, j)
-			}
+			a.resumeFollowing(ctx, j)
 		case !j.State.Ended():
 			a.download(j)
 		}
+	}
+}
+
+// resumeFollowing takes up the ingest of what was fetched, unless it has ended.
+func (a *app) resumeFollowing(ctx context.Context, fetch tree.Job) {
+	src, err := a.store.Source(ctx, fetch.Tenant, fetch.Source)
+	if err != nil {
+		return // deleted since
+	}
+	if next, err := a.store.Job(ctx, src.Tenant, src.Job); err == nil && !next.State.Ended() {
+		a.fetches.follow(next.ID, fetch)
 	}
 }
 
@@ -146,7 +155,8 @@ func (a *app) resumeFetches(ctx context.Context) {
 func (a *app) report(job tree.Job, p tree.Progress) {
 	a.server.Report(job, p)
 	if job.State.Ended() {
-		return // told once the source says so
+		a.endFetches(job)
+		return
 	}
 	for _, fetch := range a.fetches.of(job.ID) {
 		a.server.Report(fetch, p)
@@ -154,9 +164,9 @@ func (a *app) report(job tree.Job, p tree.Progress) {
 }
 
 // endFetches ends the streams of fetches whose ingest has come to rest.
-func (a *app) endFetches(ingest, source string, state tree.State, reason string) {
-	for _, fetch := range a.fetches.take(ingest) {
-		fetch.Source, fetch.State, fetch.Error = source, state, reason
+func (a *app) endFetches(ingest tree.Job) {
+	for _, fetch := range a.fetches.take(ingest.ID) {
+		fetch.Source, fetch.State, fetch.Error = ingest.Source, ingest.State, ingest.Error
 		a.server.JobEnded(fetch)
 	}
 }
@@ -233,7 +243,7 @@ func (a *app) enlist(ctx context.Context, job tree.Job, got ingest.Fetched, id s
 	a.fetches.follow(next.ID, job)
 	// It may have been done before, or have ended since.
 	if next, err = a.store.Job(ctx, job.Tenant, next.ID); err == nil && next.State.Ended() {
-		a.endFetches(next.ID, id, next.State, next.Error)
+		a.endFetches(next)
 	}
 	return err
 }

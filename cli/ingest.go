@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,17 +26,6 @@ type ingestCmd struct {
 	To         duration `help:"Where the wanted part ends; 0 = at the end." default:"0s"`
 	Quote      bool     `help:"Say what the ingest would cost in model calls, and do not ingest."`
 	Sources    []string `arg:"" name:"source" help:"Files, folders, http(s) and YouTube addresses."`
-}
-
-// outcome is one line of --json.
-type outcome struct {
-	Source     string      `json:"source"`
-	Title      string      `json:"title"`
-	State      tree.State  `json:"state"`
-	DurationMS int64       `json:"duration_ms"`
-	Nodes      tree.Counts `json:"nodes"`
-	Calls      int         `json:"calls"`
-	Error      string      `json:"error"`
 }
 
 // Run ingests one source after the other; a failed one does not stop the rest.
@@ -96,7 +84,7 @@ func namesAddress(s string) bool {
 
 // one ingests a single source and says how it ended.
 func (cmd ingestCmd) one(ctx context.Context, c *client.Client, s *Settings, p Process, source string) outcome {
-	out := outcome{Title: filepath.Base(source), State: tree.StateFailed}
+	out := outcome{Title: filepath.Base(source), State: tree.StateFailed, Warnings: []string{}}
 	opt := client.UploadOptions{Collection: cmd.Collection, Options: cmd.options(s)}
 	var took client.Accepted
 	var err error
@@ -183,61 +171,4 @@ func sidecar(file string) string {
 		}
 	}
 	return ""
-}
-
-// followIngest shows the progress of a job until its source has come to rest.
-func followIngest(ctx context.Context, c *client.Client, s *Settings, p Process, title string, took client.Accepted, out *outcome) error {
-	bar := newBar(s, p, title)
-	defer bar.end()
-	stream := took.Stream
-	for {
-		var last client.Event
-		if err := c.FollowJob(ctx, stream, func(e client.Event) error { bar.show(e); last = e; return nil }); err != nil {
-			return err
-		}
-		if took.Source != "" {
-			break
-		}
-		job, err := c.Job(ctx, stream) // a fetch: it goes on as the ingest of what was fetched
-		if err != nil {
-			return err
-		}
-		if job.Source == "" {
-			out.State = last.State
-			if fault := faultOf(last); fault != "" {
-				return errors.New(fault)
-			}
-			return fmt.Errorf("the download ended as %s", last.State)
-		}
-		src, err := c.Source(ctx, job.Source)
-		if err != nil {
-			return err
-		}
-		took.Source, stream = src.ID, src.Job
-	}
-	src, err := c.Source(ctx, took.Source)
-	if err != nil {
-		return err
-	}
-	*out = outcome{src.ID, src.Title, src.State, src.DurationMS, src.Nodes, src.Calls, src.Error}
-	return nil
-}
-
-func faultOf(e client.Event) string {
-	var fault struct{ Message string }
-	_ = json.Unmarshal(e.Fault, &fault) // absent: no fault
-	return fault.Message
-}
-
-func printOutcome(s *Settings, p Process, out outcome) error {
-	if s.JSON {
-		return writeJSON(p.Stdout, out)
-	}
-	switch {
-	case out.Error != "":
-		say(p.Stderr, "%s: %s: %s\n", out.Title, out.State, out.Error)
-	default:
-		say(p.Stdout, "%s: %s, %s, %d stretches, %d clips, %d moments (%s)\n", out.Title, out.State, tree.Clock(out.DurationMS), out.Nodes.L1, out.Nodes.L2, out.Nodes.L3, out.Source)
-	}
-	return nil
 }

@@ -93,6 +93,7 @@ func tail(s string, n int) string {
 // ingested is one line of `ingest --json`.
 type ingested struct {
 	Source, Title, State, Error string
+	Warnings                    []string
 	DurationMS                  int64 `json:"duration_ms"`
 	Nodes                       struct{ L1, L2, L3 int }
 	Calls                       int

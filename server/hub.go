@@ -107,16 +107,21 @@ func (s *Server) Report(job tree.Job, p tree.Progress) {
 	s.jobStream(job.Tenant, job.ID, true).add("progress", body, "", false, s.cfg.Now())
 }
 
-// SourceChanged adds a change to the library feed and, once a source has come
-// to rest, ends the stream of its job.
+// SourceChanged adds a change to the library feed and, where the job of the
+// source has come to rest as well, ends its stream. The state of a source is not
+// that of its job: one that was finished before stays so while it is ingested
+// anew, and when that fails.
 func (s *Server) SourceChanged(op string, src tree.Source) {
 	body, err := json.Marshal(map[string]string{"op": op, "id": src.ID, "state": string(src.State)})
 	if err != nil {
 		return // strings always marshal
 	}
 	s.library(src.Tenant).add("source", append([]byte(`{"type":"source",`), body[1:]...), "", false, s.cfg.Now())
-	if src.State.Ended() && src.Job != "" {
-		s.endJob(src.Tenant, src.Job, src.ID, src.State, src.Error)
+	if !src.State.Ended() || src.Job == "" {
+		return
+	}
+	if job, err := s.cfg.Catalog.Job(s.ctx, src.Tenant, src.Job); err == nil && job.State.Ended() {
+		s.JobEnded(job)
 	}
 }
 
@@ -184,16 +189,29 @@ func (s *Server) lookup(ctx context.Context, tenant, id string) (*eventStream, e
 // whose source does not say so yet is still ending: whoever heard of its end now
 // would read the source as it was before.
 func (s *Server) followJob(job tree.Job) *eventStream {
-	rests := job.State.Ended()
-	// A fetch (URL) goes on as the ingest of what it fetched.
-	if src, err := s.cfg.Catalog.Source(s.ctx, job.Tenant, job.Source); err == nil && (src.Job == job.ID || job.URL != "") && !src.State.Ended() {
-		rests = false
+	src, err := s.cfg.Catalog.Source(s.ctx, job.Tenant, job.Source)
+	if err == nil {
+		job = s.goesOn(job, src)
 	}
+	ending := err == nil && (src.Job == job.ID || job.URL != "") && !src.State.Ended()
+	rests := job.State.Ended() && !ending
 	st := s.jobStream(job.Tenant, job.ID, !rests)
 	if rests {
-		s.endJob(job.Tenant, job.ID, job.Source, job.State, job.Error)
+		s.JobEnded(job)
 	}
 	return st
+}
+
+// goesOn gives a fetch (URL) that has ended well the state of the ingest of what
+// it fetched: people follow both in its stream.
+func (s *Server) goesOn(job tree.Job, src tree.Source) tree.Job {
+	if job.URL == "" || job.State != tree.StateDone {
+		return job
+	}
+	if next, err := s.cfg.Catalog.Job(s.ctx, job.Tenant, src.Job); err == nil {
+		job.State, job.Error = next.State, next.Error
+	}
+	return job
 }
 
 // recorded is a finished answer as a stream again, with the epoch it had.

@@ -359,6 +359,9 @@ func TestJobStreamsEnd(t *testing.T) {
 	if m := hear(t, conn); m["type"] != "progress" || m["stage"] != "describe" {
 		t.Errorf("%v", m)
 	}
+	s.shelf.mu.Lock()
+	s.shelf.jobs[id] = tree.Job{ID: id, Tenant: "default", Source: strings.Repeat("s", 26), State: tree.StateFailed, Error: "It is empty."}
+	s.shelf.mu.Unlock()
 	s.SourceChanged("changed", tree.Source{ID: strings.Repeat("s", 26), Tenant: "default", Job: id, State: tree.StateFailed, Error: "It is empty."})
 	if m := hear(t, conn); m["type"] != "done" || m["state"] != "failed" || !strings.Contains(fmt.Sprint(m["error"]), "It is empty.") {
 		t.Errorf("%v", m)
@@ -384,6 +387,42 @@ func TestJobEndsWithItsSource(t *testing.T) {
 	s.SourceChanged("changed", tree.Source{ID: source, Tenant: "default", Job: job, State: tree.StateFailed, Error: "It is empty."})
 	if m := hear(t, conn); m["type"] != "done" || m["state"] != "failed" {
 		t.Errorf("%v", m)
+	}
+}
+
+// TestJobOutlastsTheStateOfItsSource: a source that was finished before says
+// done all through its next ingest, whose stream ends with the state of the job;
+// so does the stream of a fetch that the ingest goes on in.
+func TestJobOutlastsTheStateOfItsSource(t *testing.T) {
+	s := newService(t, nil)
+	job, fetch, source := strings.Repeat("j", 26), strings.Repeat("f", 26), strings.Repeat("s", 26)
+	src := tree.Source{ID: source, Tenant: "default", Job: job, State: tree.StateDone}
+	ingest := tree.Job{ID: job, Tenant: "default", Source: source, State: tree.StateRunning}
+	s.shelf.jobs[job], s.shelf.sources[source] = ingest, src
+	s.shelf.jobs[fetch] = tree.Job{ID: fetch, Tenant: "default", Source: source, URL: "https://example.org/a.mp4", State: tree.StateDone}
+	conn := s.hello(t)
+	for _, id := range []string{job, fetch} {
+		say(t, conn, fmt.Sprintf(`{"type":"subscribe","stream":%q}`, id))
+		hear(t, conn)
+	}
+	s.SourceChanged("changed", src)
+	say(t, conn, `{"type":"ping","id":"p"}`)
+	if m := hear(t, conn); m["type"] != "pong" {
+		t.Fatalf("while the job runs: %v", m)
+	}
+	ingest.State, ingest.Error = tree.StateFailed, "The part lies outside."
+	s.shelf.mu.Lock()
+	s.shelf.jobs[job] = ingest
+	s.shelf.mu.Unlock()
+	s.SourceChanged("changed", src)
+	if m := hear(t, conn); m["type"] != "done" || m["stream"] != job || m["state"] != "failed" {
+		t.Errorf("at the end of the job: %v", m)
+	}
+	late := s.hello(t)
+	say(t, late, fmt.Sprintf(`{"type":"subscribe","stream":%q}`, fetch))
+	hear(t, late)
+	if m := hear(t, late); m["type"] != "done" || m["state"] != "failed" || !strings.Contains(fmt.Sprint(m["error"]), "outside") {
+		t.Errorf("the fetch that went on as the job: %v", m)
 	}
 }
 

@@ -1,0 +1,74 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reeltree/reeltree/internal/testkit"
+)
+
+// write makes a file in a folder of the test's own.
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestSecondIngestTellsItsOwnEnd: a source that is finished already says done
+// all the while it is ingested anew; the command waits for the new job, and
+// what it prints is how that one ended.
+func TestSecondIngestTellsItsOwnEnd(t *testing.T) {
+	data := t.TempDir()
+	ingestOne(t, data, demo(t))
+	subtitles := write(t, "other.srt", "1\n00:00:05,000 --> 00:00:09,000\nThe zeppelin carried forty barrels of marmalade.\n")
+	if got := ingestOne(t, data, "--subtitles", subtitles, demo(t)); got.State != "done" {
+		t.Fatalf("with other subtitles: %+v", got)
+	}
+	out, code := run(t, "jobs", "--data", data, "--json")
+	for _, j := range lines[struct{ ID, State string }](t, out) {
+		if code != 0 || j.State != "done" {
+			t.Errorf("after the ingest its jobs are %s", out)
+		}
+	}
+	if hits := cited(ask(t, data, "What did the zeppelin carry?")); len(hits) == 0 || !strings.Contains(hits[0].Quote, "marmalade") {
+		t.Errorf("the new subtitles are not what is answered from: %+v", hits)
+	}
+	out, code = run(t, "ingest", "--data", data, "--json", "--from", "2h", "--to", "3h", demo(t))
+	if got := lines[ingested](t, out); code != 1 || got[0].State != "failed" || !strings.Contains(got[0].Error, "does not lie in this source") {
+		t.Errorf("a part outside of the source: exit %d, %s", code, out)
+	}
+}
+
+// TestWarningsAreTold: whoever ingests at the command line reads why a source is
+// partial or lacks something, as data and as text.
+func TestWarningsAreTold(t *testing.T) {
+	s := serve(t, t.TempDir())
+	past := write(t, "past.srt", "1\n00:00:05,000 --> 00:00:09,000\nInside.\n\n2\n05:00:05,000 --> 05:00:09,000\nPast the end.\n")
+	garbage := write(t, "garbage.srt", "\x00\x01\x02nothing of this is a subtitle")
+	cut := testkit.Shared(t, "media", "odd", "cutmdat.mp4")
+	for _, c := range []struct{ state, word, subtitles, file string }{
+		{"partial", "incomplete", "", cut},
+		{"done", "end", past, demo(t)},
+		{"partial", "garbage.srt", garbage, demo(t)},
+	} {
+		args := []string{"ingest", "--server", s.addr, "--", c.file}
+		if c.subtitles != "" {
+			args = append([]string{"ingest", "--subtitles", c.subtitles}, args[1:]...)
+		}
+		_, errs, code := runWith(t, testTime, nil, binary, args...)
+		if code != 0 || !strings.Contains(errs, "warning: ") || !strings.Contains(errs, c.word) {
+			t.Errorf("%s %s: exit %d, stderr %q", c.file, c.subtitles, code, errs)
+		}
+		out, _ := run(t, append([]string{"ingest", "--json"}, args[1:]...)...)
+		if got := lines[ingested](t, out)[0]; got.State != c.state || !strings.Contains(strings.Join(got.Warnings, " "), c.word) {
+			t.Errorf("%s %s: %+v", c.file, c.subtitles, got)
+		}
+	}
+}
