@@ -8,15 +8,11 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/reeltree/reeltree/internal/testkit"
 )
 
 // TestYouTubeByCommand: a video with captions is searchable by them; one
@@ -99,25 +95,8 @@ func sources(t *testing.T, s *service) (ids []string) {
 // names the page, goes on serving it, and takes the service along when it ends.
 func TestMakeRunWithAVideoAddress(t *testing.T) {
 	_, env, flags := tube(t)
-	root := t.TempDir()
-	for _, dir := range []string{"bin", "scripts"} {
-		if err := os.Mkdir(filepath.Join(root, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink(binary, filepath.Join(root, "bin", "reeltree")); err != nil {
-		t.Fatal(err)
-	}
-	script, err := os.ReadFile(filepath.Join(testkit.ModuleRoot(t), "scripts", "run.sh"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(root, "scripts", "run.sh")
-	if err := os.WriteFile(path, script, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	listen := freePort(t)
-	cmd := exec.CommandContext(t.Context(), path)
+	cmd := exec.CommandContext(t.Context(), runScript(t))
 	cmd.Env = append(append(environment(), env...), "REELTREE_DATA="+t.TempDir(), "REELTREE_LISTEN="+listen, "REELTREE_PROXY="+flags[1],
 		"VIDEO="+tubeAddress(tubeTalk), "QUESTION="+tubeQuestion)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -13,17 +13,19 @@ if [ -z "$question" ]; then
 fi
 
 log=$(mktemp -t reeltree-run.XXXXXX)
-"$reeltree" serve --listen "$listen" 2>"$log" & server=$!
+"$reeltree" serve --listen "$listen" --log info 2>"$log" & server=$!
 stop() { kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; rm -f "$log"; }
 trap stop EXIT
 trap 'exit 130' INT TERM
-ready() { "$reeltree" list --server "http://$listen" >/dev/null 2>&1; }
-for _ in $(seq 100); do
-  kill -0 "$server" 2>/dev/null || { cat "$log" >&2; exit 1; }
-  ready && break
+# Its own word, not that of the port: another service may answer there.
+listens() { grep -q 'msg=listening' "$log"; }
+ended() { echo "run: the service has ended; its log:" >&2; cat "$log" >&2; exit 1; }
+for _ in $(seq 300); do
+  listens && break
+  kill -0 "$server" 2>/dev/null || ended
   sleep 0.1
 done
-ready || { echo "run: the service did not answer on $listen; its log:" >&2; cat "$log" >&2; exit 1; }
+listens || { echo "run: the service did not listen on $listen within 30 s; its log:" >&2; cat "$log" >&2; exit 1; }
 
 echo "ingesting $video"
 args=(); [ -z "${SUBTITLES:-}" ] || args=(--subtitles "$SUBTITLES")
@@ -33,4 +35,4 @@ echo "question: $question"
 "$reeltree" ask --server "http://$listen" -- "$question"
 echo
 echo "the page: http://$listen/    (Ctrl-C stops the service)"
-wait "$server"
+wait "$server" || ended
