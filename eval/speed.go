@@ -41,6 +41,8 @@ type Took struct {
 	Bytes  int64   `json:"bytes,omitempty"`  // build: memory the index added that no file stands behind
 	Mapped int64   `json:"mapped,omitempty"` // mapped: resident memory that a file stands behind, since the build began
 	Hits   [][]int `json:"hits,omitempty"`   // search: rows found, best first
+	P50    float64 `json:"p50_ms,omitempty"` // search: of the time of one
+	Beside *Beside `json:"beside,omitempty"` // readers
 }
 
 const (
@@ -52,8 +54,8 @@ const (
 
 // Serve runs the commands of in, one a line, and answers each with one line of
 // JSON: "build", "ef N", the breadth of the searches of a graph, "search FROM TO"
-// over the rows of Queries, "mapped", "embed FROM TO" over the lines of Texts. It
-// ends with in.
+// over the rows of Queries, "mapped", "readers N", "embed FROM TO" over the lines
+// of Texts. It ends with in.
 func (s *Speed) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines, enc := bufio.NewScanner(in), json.NewEncoder(out)
 	for lines.Scan() {
@@ -105,10 +107,12 @@ func (s *Speed) command(words []string) (func(context.Context) (Took, error), er
 		return func(context.Context) (Took, error) { graph.SetSearch(numbers[0]); return Took{}, nil }, nil
 	case shape == "[search] 2 2" && s.Index != nil && numbers[0] <= numbers[1]:
 		return s.search(numbers[0], numbers[1])
+	case shape == "[readers] 1 1" && s.Index != nil && numbers[0] > 0:
+		return s.readers(numbers[0])
 	case shape == "[embed] 2 2" && s.Embed != nil && numbers[0] <= numbers[1]:
 		return s.embed(numbers[0], numbers[1])
 	}
-	return nil, fmt.Errorf("the command %q cannot be run here: use build, ef N, search FROM TO, mapped or embed FROM TO", strings.Join(words, " "))
+	return nil, fmt.Errorf("the command %q cannot be run here: use build, ef N, search FROM TO, mapped, readers N or embed FROM TO", strings.Join(words, " "))
 }
 
 // build reads the vectors part by part, so that they are not held beside the index.
@@ -177,11 +181,14 @@ func (s *Speed) search(from, to int) (func(context.Context) (Took, error), error
 	}
 	return func(ctx context.Context) (Took, error) {
 		took := Took{N: len(queries)}
+		var times []time.Duration
 		for _, q := range queries {
+			began := time.Now()
 			hits, err := s.Index.Search(ctx, retrieve.Probe{Vector: q}, speedHits, retrieve.Scope{Tenant: speedTenant})
 			if err != nil {
 				return took, err
 			}
+			times = append(times, time.Since(began))
 			rows := make([]int, len(hits))
 			for i, h := range hits {
 				if rows[i], err = strconv.Atoi(h.Node); err != nil {
@@ -189,6 +196,9 @@ func (s *Speed) search(from, to int) (func(context.Context) (Took, error), error
 				}
 			}
 			took.Hits = append(took.Hits, rows)
+		}
+		if len(times) > 0 {
+			took.P50, _ = middleAndSlow(times)
 		}
 		return took, nil
 	}, nil

@@ -51,8 +51,9 @@ type walkScratch struct {
 	found   []rowScore // a heap, worst on top
 }
 
-// writerScratch is what the writer compares rows with.
+// writerScratch is what the writer compares rows with, and what it learns.
 type writerScratch struct {
+	pairs  nearPairs
 	chosen []*codedQuery
 }
 
@@ -167,7 +168,7 @@ func (g *graph) connect(row int32, q *codedQuery) {
 		}
 		if l == 0 {
 			for _, r := range found {
-				g.signs.near.add(r.score, apart(g.signs.row(row), g.signs.row(r.row)))
+				g.write.pairs.add(r.score, apart(g.signs.row(row), g.signs.row(r.row)))
 			}
 		}
 		from = found[0].row
@@ -311,7 +312,7 @@ func (g *graph) publish(row int32) {
 		g.setLinks(e.row, e.level, e.links)
 	}
 	g.dead[row] = false
-	g.signs.near.lay()
+	g.signs.near = g.write.pairs.line()
 	if l := g.level(row); g.entry < 0 || l > g.top {
 		g.entry, g.top = row, l
 	}

@@ -66,41 +66,48 @@ func (s *sketches) keepNear(w *walkScratch, signs []uint64, score float32) {
 	w.rows = w.rows[:n]
 }
 
-// nearLine is the line of least squares that tells in how many places the signs
-// of near rows differ from their score, by what the writer saw of the nearest of
-// each new row: where signs say little about these vectors, it rules nothing out.
-type nearLine struct {
-	Pairs               float64
-	S, SS               float64 // sums of scores and of their squares
-	H, HH               float64 // of differences
-	SH                  float64 // of products of both
-	base, slope, spread float64
+// nearPairs are sums over the pairs of a new row and each of those found nearest
+// to it. They are the writer's.
+type nearPairs struct {
+	Pairs float64
+	S, SS float64 // of scores and of their squares
+	H, HH float64 // of the numbers of signs that differ
+	SH    float64 // of products of both
 }
 
 const (
-	fewPairs  = 20_000 // before the line is believed
+	fewPairs  = 20_000 // before a line is laid through them
 	farSpread = 4      // standard deviations above the line are too far: of 30,000 near rows one is lost
 )
 
-func (l *nearLine) add(score float32, apart int32) {
+func (p *nearPairs) add(score float32, apart int32) {
 	s, h := float64(score), float64(apart)
-	l.Pairs, l.S, l.SS, l.H, l.HH, l.SH = l.Pairs+1, l.S+s, l.SS+s*s, l.H+h, l.HH+h*h, l.SH+s*h
+	p.Pairs, p.S, p.SS, p.H, p.HH, p.SH = p.Pairs+1, p.S+s, p.SS+s*s, p.H+h, p.HH+h*h, p.SH+s*h
 }
 
-// lay lays the line through what was seen.
-func (l *nearLine) lay() {
-	if l.Pairs < fewPairs {
-		return
+// line lays the line of least squares through the pairs.
+func (p *nearPairs) line() nearLine {
+	if p.Pairs < fewPairs {
+		return nearLine{}
 	}
-	s, h := l.S/l.Pairs, l.H/l.Pairs
-	l.slope = (l.SH/l.Pairs - s*h) / max(1e-9, l.SS/l.Pairs-s*s)
-	l.base = h - l.slope*s
-	l.spread = math.Sqrt(max(0, l.HH/l.Pairs-h*h-l.slope*(l.SH/l.Pairs-s*h)))
+	s, h := p.S/p.Pairs, p.H/p.Pairs
+	both := p.SH/p.Pairs - s*h
+	slope := both / max(1e-9, p.SS/p.Pairs-s*s)
+	spread := math.Sqrt(max(0, p.HH/p.Pairs-h*h-slope*both))
+	return nearLine{laid: true, base: h - slope*s, slope: slope, spread: spread}
+}
+
+// nearLine tells from the score of near rows in how many places their signs
+// differ. Where signs say little of some vectors it is high for all of them, and
+// rules nothing out; so does one that is not laid.
+type nearLine struct {
+	laid                bool
+	base, slope, spread float64
 }
 
 // most is in how many places the signs of a row above a score may differ.
 func (l *nearLine) most(score float32) int32 {
-	if l.Pairs < fewPairs {
+	if !l.laid {
 		return math.MaxInt32
 	}
 	return int32(l.base + l.slope*float64(score) + farSpread*l.spread)

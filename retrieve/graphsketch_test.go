@@ -38,40 +38,40 @@ func TestSketchIsTheSigns(t *testing.T) {
 // The line is that of least squares; before it is believed nothing is too far.
 func TestNearLine(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 4))
-	var l nearLine
+	var p nearPairs
 	for range fewPairs - 1 {
 		s := rng.Float64()
-		l.add(float32(s), int32(math.Round(120-80*s+5*rng.NormFloat64())))
+		p.add(float32(s), int32(math.Round(120-80*s+5*rng.NormFloat64())))
 	}
-	if l.lay(); l.most(.5) != math.MaxInt32 {
+	if l := p.line(); l.most(.5) != math.MaxInt32 {
 		t.Errorf("%d after too few pairs", l.most(.5))
 	}
-	l.add(.5, 80)
-	l.lay()
+	p.add(.5, 80)
+	l := p.line()
 	if math.Abs(l.slope+80) > 1 || math.Abs(l.base-120) > 1 || math.Abs(l.spread-5) > .2 {
 		t.Errorf("%g %+g x, spread %g", l.base, l.slope, l.spread)
 	}
 	if got := l.most(.5); got < 98 || got > 102 { // 120 - 40 + 4 x 5
 		t.Errorf("%d signs may differ at a score of .5", got)
 	}
-	same := nearLine{}
+	same := nearPairs{}
 	for range fewPairs {
 		same.add(1, 0) // pictures that are all equal
 	}
-	if same.lay(); same.most(1) < 0 || same.most(1) == math.MaxInt32 {
-		t.Errorf("%d signs may differ among equals", same.most(1))
+	if l := same.line(); l.most(1) < 0 || l.most(1) == math.MaxInt32 {
+		t.Errorf("%d signs may differ among equals", l.most(1))
 	}
 }
 
 func TestKeepNear(t *testing.T) {
 	s := sketches{words: 1, bits: []uint64{0, 0b1, 0b111, 0b11111, math.MaxUint64}}
-	s.near = nearLine{Pairs: fewPairs, base: 5, slope: -2}
+	s.near = nearLine{laid: true, base: 5, slope: -2}
 	w := &walkScratch{rows: []int32{4, 3, 2, 1, 0}}
 	s.keepNear(w, []uint64{0}, 1)
 	if !slices.Equal(w.rows, []int32{2, 1, 0}) {
 		t.Errorf("kept %v: three signs may differ", w.rows)
 	}
-	s.near.Pairs = 0
+	s.near.laid = false
 	w.rows = []int32{4, 3}
 	if s.keepNear(w, []uint64{0}, 1); len(w.rows) != 2 {
 		t.Errorf("kept %v of two without a line", w.rows)
@@ -108,8 +108,8 @@ func TestSketchesOfVectorsTheyDoNotFit(t *testing.T) {
 			}
 		}
 	}
-	if x.graph.signs.near.Pairs < fewPairs || found < 985 {
-		t.Errorf("%d of 1000 with %g pairs", found, x.graph.signs.near.Pairs)
+	if !x.graph.signs.near.laid || found < 985 {
+		t.Errorf("%d of 1000, a line was laid: %v", found, x.graph.signs.near.laid)
 	}
 	t.Logf("%d of 1000; %g %+g x, spread %g", found, x.graph.signs.near.base, x.graph.signs.near.slope, x.graph.signs.near.spread)
 }

@@ -35,7 +35,7 @@ type snapshotHead struct {
 	Rows       int              `json:"rows"`
 	Entry      int32            `json:"entry"`
 	Top        int              `json:"top"`
-	Near       nearLine         `json:"near"`
+	Near       nearPairs        `json:"near"`
 	Sources    []snapshotSource `json:"sources"`
 	Free       []int32          `json:"free"`
 	Gone       []int32          `json:"gone"`
@@ -130,7 +130,7 @@ func (x *HNSW) head(generation uint64) snapshotHead {
 	g := x.graph
 	h := snapshotHead{
 		Generation: generation, Dim: x.dim, Links: g.most, Build: g.build, Seed: g.seed,
-		Rows: len(g.dead), Entry: g.entry, Top: g.top, Near: g.signs.near, Free: x.free, Gone: x.gone,
+		Rows: len(g.dead), Entry: g.entry, Top: g.top, Near: g.write.pairs, Free: x.free, Gone: x.gone,
 	}
 	for _, tenant := range sortedNames(x.table.tenants) {
 		for _, id := range sortedNames(x.table.tenants[tenant]) {
@@ -305,8 +305,8 @@ func (x *HNSW) take(h snapshotHead, links []byte) error {
 	}
 	g.most, g.build, g.seed, g.entry, g.top = h.Links, h.Build, h.Seed, h.Entry, h.Top
 	x.free, x.gone = h.Free, h.Gone
-	g.signs.near = h.Near
-	g.signs.near.lay()
+	g.write.pairs = h.Near
+	g.signs.near = h.Near.line()
 	x.table.rows = make([]tableRow, h.Rows)
 	if err := g.unflatten(links, h.Rows); err != nil {
 		return err

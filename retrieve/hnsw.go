@@ -2,8 +2,10 @@ package retrieve
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // HNSWOptions of a graph index; zero values mean the defaults.
@@ -27,6 +29,9 @@ type HNSW struct {
 	opts  HNSWOptions
 	write sync.Mutex // one writer
 
+	searching atomic.Int32 // searches under way or waiting
+	procs     int32
+
 	mu      sync.RWMutex // guards what follows against readers
 	graph   *graph
 	table   rowTable
@@ -45,7 +50,9 @@ func NewHNSW(dim int, opts HNSWOptions) *HNSW {
 	if opts.Scan == 0 {
 		opts.Scan = 6000
 	}
-	return &HNSW{dim: dim, opts: opts, graph: newGraph(dim, opts.Links, opts.Build, opts.Seed), table: newRowTable(), vectors: vectorFile{dir: opts.Dir, dim: dim}}
+	return &HNSW{
+		dim: dim, opts: opts, procs: int32(runtime.GOMAXPROCS(0)), graph: newGraph(dim, opts.Links, opts.Build, opts.Seed), table: newRowTable(), vectors: vectorFile{dir: opts.Dir, dim: dim},
+	}
 }
 
 // Add implements Index. Entries without a vector are left out.
@@ -82,6 +89,9 @@ func (x *HNSW) put(entries []Entry) {
 		}
 		x.table.putKey(row, e, key)
 		x.mu.Unlock()
+		if x.searching.Load() > 0 {
+			runtime.Gosched() // so that a search waits for one node, not for a time slice of them
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package retrieve
 import (
 	"context"
 	"math"
+	"runtime"
 	"slices"
 )
 
@@ -23,8 +24,8 @@ func (x *HNSW) Search(ctx context.Context, p Probe, k int, s Scope) ([]Hit, erro
 	if err := checkVector(p.Vector, x.dim); err != nil || k <= 0 {
 		return nil, err
 	}
-	x.mu.RLock()
-	defer x.mu.RUnlock()
+	x.enter()
+	defer x.leave()
 	var sources []*rowSource
 	admitted := len(x.table.at)
 	if whole := len(x.table.tenants) == 1 && x.table.tenants[s.Tenant] != nil && !s.narrows(); !whole {
@@ -39,6 +40,22 @@ func (x *HNSW) Search(ctx context.Context, p Probe, k int, s Scope) ([]Hit, erro
 		}
 	}
 	return compareAll(ctx, &x.graph.codes, &x.table, x.table.within(&s), p.Vector, k, &s)
+}
+
+// enter takes the lock for a search, leave lets it go. Where searches
+// outnumber processors each gives way before it begins: one that was stopped in
+// the middle for the others would keep the lock meanwhile, and with it a writer
+// and everybody behind the writer.
+func (x *HNSW) enter() {
+	if x.searching.Add(1) > x.procs {
+		runtime.Gosched()
+	}
+	x.mu.RLock()
+}
+
+func (x *HNSW) leave() {
+	x.mu.RUnlock()
+	x.searching.Add(-1)
 }
 
 // walkCost is how many rows a scan compares in the time the graph looks at one
