@@ -15,8 +15,8 @@ import (
 type askCmd struct {
 	Source     []string `help:"Source to search; may be repeated. Without it everything is searched." placeholder:"ID" sep:"none"`
 	Collection string   `help:"Collection to search." placeholder:"NAME"`
-	Mode       string   `help:"What is wanted: answer, summary, chapters or highlights." enum:"answer,summary,chapters,highlights" default:"answer"`
-	Answerer   string   `help:"Who answers: auto, extractive or model." enum:"auto,extractive,model" default:"auto"`
+	Mode       string   `help:"What is wanted: answer, summary, chapters or highlights." choice:"answer,summary,chapters,highlights" default:"answer"`
+	Answerer   string   `help:"Who answers: auto, extractive or model." choice:"auto,extractive,model" default:"auto"`
 	Trace      bool     `help:"Send the decisions of the search with the answer."`
 	Question   string   `arg:"" help:"What you want to know." default:""`
 }

@@ -5,10 +5,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 
 	"github.com/reeltree/reeltree/client"
@@ -126,14 +124,14 @@ func (cmd exportCmd) clip(ctx context.Context, c *client.Client, p Process) erro
 }
 
 type importCmd struct {
-	File string `arg:"" help:"Tree file." type:"path"`
+	File string `arg:"" help:"Tree file."`
 }
 
 // Run stores a tree file.
 func (cmd importCmd) Run(ctx context.Context, s *Settings, p Process) error {
-	f, err := os.Open(cmd.File)
+	f, err := openFile(cmd.File)
 	if err != nil {
-		return fmt.Errorf("the file cannot be read: %w", errors.Unwrap(err))
+		return err
 	}
 	defer func() { _ = f.Close() }()
 	return withClient(ctx, s, p, func(c *client.Client) error {

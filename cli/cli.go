@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 
 	"github.com/alecthomas/kong"
 
@@ -73,6 +74,9 @@ func Run(ctx context.Context, p Process) int {
 	if exited >= 0 {
 		return exited
 	}
+	if err == nil {
+		err = mistakes(kctx.Flags(), &c.Settings)
+	}
 	if err != nil {
 		_, _ = fmt.Fprintln(p.Stderr, "reeltree:", err)
 		return exitUsage
@@ -106,7 +110,7 @@ func parse(parser *kong.Kong, args []string) (kctx *kong.Context, err error) {
 			}
 		}
 	}()
-	return parser.Parse(args)
+	return parser.Parse(negatives(args))
 }
 
 func newParser(p Process) (*kong.Kong, *commands, error) {
@@ -117,6 +121,7 @@ func newParser(p Process) (*kong.Kong, *commands, error) {
 		kong.DefaultEnvars("REELTREE"),
 		kong.Writers(p.Stdout, p.Stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
+		kong.KindMapper(reflect.String, kong.MapperFunc(verbatim)),
 		kong.Vars{"data": defaultData(), "minilm": model.DefaultMiniLMDir()},
 	)
 	return parser, c, err

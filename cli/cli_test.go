@@ -35,6 +35,24 @@ func TestAllMistakesAreToldAtOnce(t *testing.T) {
 	}
 }
 
+// TestEveryFlagOfACommandIsChecked, with those of the settings and at once,
+// whichever type it has.
+func TestEveryFlagOfACommandIsChecked(t *testing.T) {
+	t.Setenv("REELTREE_INDEX", "tree")
+	code, _, errs := run(t, "ingest", "--from", "-5s", "--to", "soon", "--audio-track", "-1", "--keep", "all", "--listen", "bar", "--", "-9.mp4")
+	if code != exitUsage {
+		t.Errorf("exit %d", code)
+	}
+	for _, want := range []string{"6 settings", `"-5s"`, "--to", `"-1"`, "media, frames", "--listen", "exact, hnsw, coder-hnsw", "REELTREE_INDEX"} {
+		if !strings.Contains(errs, want) {
+			t.Errorf("%s is not named in: %s", want, errs)
+		}
+	}
+	if code, _, errs := run(t, "ask", "--mode", "song", "--answerer", "me", "why?"); code != exitUsage || !strings.Contains(errs, "--mode") || !strings.Contains(errs, "--answerer") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
 func TestEnvironmentIsATwin(t *testing.T) {
 	t.Setenv("REELTREE_L3_FPS", "0")
 	if code, _, errs := run(t, "list"); code != exitUsage || !strings.Contains(errs, "--l3-fps") {
@@ -98,12 +116,12 @@ func TestPublicListenNeedsAToken(t *testing.T) {
 
 func TestSidecarsAreFoundByBaseName(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"a.mp4", "a.en.srt", "a.vtt", "ab.srt", "b.mp4", "c.srt", "d.mkv", "d.part.two.srt"} {
+	for _, name := range []string{"a.mp4", "a.en.srt", "a.vtt", "ab.srt", "b.mp4", "c.srt", "d.mkv", "d.part.two.srt", "e.md", "e.srt"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for file, want := range map[string]string{"a.mp4": "a.en.srt", "b.mp4": "", "c.srt": "", "d.mkv": ""} {
+	for file, want := range map[string]string{"a.mp4": "a.en.srt", "b.mp4": "", "c.srt": "", "d.mkv": "", "e.md": ""} {
 		got := sidecar(filepath.Join(dir, file))
 		if got != "" {
 			got = filepath.Base(got)

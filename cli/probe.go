@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
@@ -10,7 +9,7 @@ import (
 )
 
 type probeCmd struct {
-	File string `arg:"" help:"Media, subtitle or document file." type:"path"`
+	File string `arg:"" help:"Media, subtitle or document file."`
 }
 
 // facts is the line of --json.
@@ -52,9 +51,9 @@ func (cmd probeCmd) Run(ctx context.Context, s *Settings, p Process) error {
 }
 
 func (cmd probeCmd) probe(ctx context.Context, s *Settings, p Process) (facts, error) {
-	f, err := os.Open(cmd.File)
+	f, err := openFile(cmd.File)
 	if err != nil {
-		return facts{}, fmt.Errorf("the file cannot be read: %w", errors.Unwrap(err))
+		return facts{}, err
 	}
 	defer func() { _ = f.Close() }()
 	self, err := os.Executable()

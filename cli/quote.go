@@ -57,14 +57,14 @@ type quoted struct {
 
 // quote prints what ingesting a source would cost and gives true where that
 // could be said.
-func (cmd ingestCmd) quote(ctx context.Context, c *client.Client, s *Settings, p Process, source string, opt client.UploadOptions) (bool, error) {
-	q := quoted{Title: source}
-	var err error
-	if namesAddress(source) {
-		q.Quote, err = c.QuoteURL(ctx, source, opt.Options)
-	} else {
-		q.Title = filepath.Base(source)
-		err = cmd.withFile(source, opt, func(f *os.File, opt client.UploadOptions) error {
+func (cmd ingestCmd) quote(ctx context.Context, c *client.Client, s *Settings, p Process, source named, opt client.UploadOptions) (bool, error) {
+	q := quoted{Title: source.name}
+	err := source.err
+	if address, ok := addressOf(source.name); ok {
+		q.Quote, err = c.QuoteURL(ctx, address, opt.Options)
+	} else if err == nil {
+		q.Title = filepath.Base(source.name)
+		err = cmd.withFile(source.name, opt, func(f *os.File, opt client.UploadOptions) error {
 			q.Quote, err = c.QuoteFile(ctx, q.Title, f, opt)
 			return err
 		})
@@ -83,8 +83,9 @@ func (cmd ingestCmd) quote(ctx context.Context, c *client.Client, s *Settings, p
 	if err := json.Unmarshal(q.Quote, &sum); err != nil {
 		return false, fmt.Errorf("the quote of %s cannot be read: %w", q.Title, err)
 	}
-	say(p.Stdout, "%s: %s; with models: %d calls (%d stretches, %d clips, %d batches of frames, %d of speech), %d pictures, about %d tokens of text\n",
-		q.Title, tree.Clock(sum.DurationMS), sum.Calls.L1+sum.Calls.L2+sum.Calls.L3+sum.Calls.ASR,
-		sum.Calls.L1, sum.Calls.L2, sum.Calls.L3, sum.Calls.ASR, sum.Images, sum.Tokens)
+	say(p.Stdout, "%s: %s; with models: %s (%s, %s, %s of frames, %d of speech), %s, about %d tokens of text\n",
+		q.Title, tree.Clock(sum.DurationMS), counted(sum.Calls.L1+sum.Calls.L2+sum.Calls.L3+sum.Calls.ASR, "call", "calls"),
+		counted(sum.Calls.L1, "stretch", "stretches"), counted(sum.Calls.L2, "clip", "clips"), counted(sum.Calls.L3, "batch", "batches"),
+		sum.Calls.ASR, counted(sum.Images, "picture", "pictures"), sum.Tokens)
 	return true, nil
 }

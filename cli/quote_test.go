@@ -33,7 +33,7 @@ func TestQuoteKeepsNothing(t *testing.T) {
 			t.Errorf("%s: exit %d, %s%s %v", source, code, out, errs, err)
 		}
 	}
-	if code, out, errs := run(t, "ingest", "--quote", "--data", data, file, filepath.Join(data, "absent")); code != exitFailed || !strings.Contains(out, "2 calls (1 stretches, 1 clips") || !strings.Contains(errs, "cannot be read") {
+	if code, out, errs := run(t, "ingest", "--quote", "--data", data, file, filepath.Join(data, "absent")); code != exitFailed || !strings.Contains(out, "2 calls (1 stretch, 1 clip") || !strings.Contains(errs, "cannot be read") {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
 	if code, out, _ := run(t, "list", "--data", data, "--json"); code != exitOK || out != "" {

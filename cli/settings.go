@@ -41,7 +41,7 @@ type Settings struct {
 	Embed endpoint `embed:"" prefix:"embed-" group:"Models"`
 	ASR   endpoint `embed:"" prefix:"asr-" group:"Models"`
 
-	Embedder  string `help:"Embedder where no --embed-url is set: builtin, or minilm (all-MiniLM-L6-v2 through ONNX Runtime, which make minilm fetches; hundreds of texts a second instead of hundreds of thousands). After a change vectors are made anew in the background." enum:"builtin,minilm" default:"builtin" group:"Models"`
+	Embedder  string `help:"Embedder where no --embed-url is set: builtin, or minilm (all-MiniLM-L6-v2 through ONNX Runtime, which make minilm fetches; hundreds of texts a second instead of hundreds of thousands). After a change vectors are made anew in the background." choice:"builtin,minilm" default:"builtin" group:"Models"`
 	MiniLMDir string `name:"minilm-dir" env:"REELTREE_MINILM_DIR" help:"Folder of the files of --embedder minilm." default:"${minilm}" placeholder:"DIR" group:"Models"`
 
 	AnswerFrames count `help:"Pictures of the evidence a chat model sees with a question; 0 for models that read text only." default:"0" group:"Models"`
@@ -49,7 +49,7 @@ type Settings struct {
 	MaxCalls  count `help:"Model calls one job may cost; 0 = no cap." default:"0" group:"Models"`
 	MaxTokens count `help:"Tokens one job may cost; 0 = no cap." default:"0" group:"Models"`
 
-	Index        string `help:"Vector index: exact (a scan, fast up to about 100,000 nodes), hnsw (a graph, for more) or coder-hnsw (another's graph, for comparison)." enum:"exact,hnsw,coder-hnsw" default:"exact" group:"Retrieval"`
+	Index        string `help:"Vector index: exact (a scan, fast up to about 100,000 nodes), hnsw (a graph, for more) or coder-hnsw (another's graph, for comparison)." choice:"exact,hnsw,coder-hnsw" default:"exact" group:"Retrieval"`
 	Budget       count  `help:"Evidence tokens of an answer." default:"3000" group:"Retrieval"`
 	Rounds       count  `help:"Retrieval rounds of an answer without a chat model, 1 to 3; with one its critic decides, up to 3." default:"1" group:"Retrieval"`
 	AllowPrivate bool   `help:"Let addresses to be ingested lead into private networks." group:"Retrieval"`
@@ -71,23 +71,17 @@ var errUsage = errors.New("usage")
 // every mistake of a configuration can be told at once.
 type problem interface{ problem() error }
 
-// Validate lists everything that is wrong with the settings; kong calls it
-// after parsing.
-func (s *Settings) Validate() error {
+// conflicts lists what is wrong with the settings beyond each by itself.
+func (s *Settings) conflicts() []string {
 	var wrong []string
 	note := func(flag, env string, err error) {
 		wrong = append(wrong, fmt.Sprintf("--%s (%s): %v", flag, env, err))
 	}
-	walkSettings(reflect.ValueOf(s).Elem(), "", func(f setting) {
-		if p, ok := reflect.TypeAssert[problem](f.value.Addr()); ok && p.problem() != nil {
-			note(f.flag, f.env, p.problem())
-		}
-	})
 	if r := s.Rounds.V; s.Rounds.problem() == nil && (r < 1 || r > 3) {
 		note("rounds", "REELTREE_ROUNDS", fmt.Errorf("%d is not between 1 and 3", r))
 	}
 	if base := os.Getenv("OPENAI_BASE_URL"); s.LLM.URL.V == "" && s.LLM.Model != "" && base != "" {
-		_ = s.LLM.URL.UnmarshalText([]byte(base)) // keeps its error, which is told below
+		_ = s.LLM.URL.UnmarshalText([]byte(base)) // keeps its error, which is told in the next line
 		if err := s.LLM.URL.problem(); err != nil {
 			note("llm-url", "OPENAI_BASE_URL", err)
 		}
@@ -107,13 +101,7 @@ func (s *Settings) Validate() error {
 	if s.ASR.URL.V != "" && s.ASR.Model == "" {
 		note("asr-model", "REELTREE_ASR_MODEL", errors.New("name the model to use at --asr-url"))
 	}
-	switch len(wrong) {
-	case 0:
-		return nil
-	case 1:
-		return fmt.Errorf("%s", wrong[0])
-	}
-	return fmt.Errorf("%d settings cannot be used:\n  %s", len(wrong), strings.Join(wrong, "\n  "))
+	return wrong
 }
 
 // setting is one row of the table.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/reeltree/reeltree/tree"
 )
@@ -57,6 +59,10 @@ func (e *Error) Error() string { return e.Message }
 
 // do sends a request and hands the body of a good reply to read.
 func (c *Client) do(ctx context.Context, method, path string, body io.Reader, kind string, read func(io.Reader) error) error {
+	sent := &sending{r: body}
+	if _, inMemory := body.(*bytes.Reader); body != nil && !inMemory { // those can be sent again
+		body = sent
+	}
 	req, err := http.NewRequestWithContext(ctx, method, c.cfg.URL+path, body)
 	if err != nil {
 		return fmt.Errorf("the address %s cannot be used: %w", c.cfg.URL, err)
@@ -71,6 +77,9 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader, ki
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if cause := sent.failure(); cause != nil {
+			return fmt.Errorf("what was to be sent cannot be read to its end: %w", cause)
 		}
 		return fmt.Errorf("the service at %s cannot be reached: start it with reeltree serve, or check --server: %w", c.cfg.URL, err)
 	}
@@ -87,6 +96,32 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader, ki
 		return nil
 	}
 	return read(res.Body)
+}
+
+// sending keeps why the body of a request could not be read, which is not the
+// service's fault.
+type sending struct {
+	r io.Reader
+
+	mu  sync.Mutex
+	err error
+}
+
+// Read implements io.Reader.
+func (s *sending) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
+		s.mu.Lock()
+		s.err = err
+		s.mu.Unlock()
+	}
+	return n, err
+}
+
+func (s *sending) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
 }
 
 func into(v any) func(io.Reader) error {

@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/reeltree/reeltree/internal/testkit"
 )
@@ -69,6 +71,22 @@ func TestWarningsAreTold(t *testing.T) {
 		out, _ := run(t, append([]string{"ingest", "--json"}, args[1:]...)...)
 		if got := lines[ingested](t, out)[0]; got.State != c.state || !strings.Contains(strings.Join(got.Warnings, " "), c.word) {
 			t.Errorf("%s %s: %+v", c.file, c.subtitles, got)
+		}
+	}
+}
+
+// TestPipesAreRefused: a pipe without a writer is not waited for, whichever
+// command it is given to.
+func TestPipesAreRefused(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe.mp4")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := t.TempDir()
+	for _, args := range [][]string{{"ingest", pipe}, {"ingest", "--quote", pipe}, {"ingest", "--subtitles", pipe, demo(t)}, {"probe", pipe}, {"import", pipe}} {
+		_, errs, code := runWith(t, time.Minute, nil, binary, append([]string{args[0], "--data", data}, args[1:]...)...)
+		if code != 1 || !strings.Contains(errs, "not a regular file") {
+			t.Errorf("%v: exit %d, %s", args, code, errs)
 		}
 	}
 }

@@ -34,6 +34,12 @@ func fetchLater(cause error, format string, args ...any) *FetchError {
 // errStalled is the cause of a context that ended because nothing came.
 var errStalled = errors.New("stalled")
 
+// youTube stands for all of its hosts: the address of none was given by anybody,
+// so it cannot be wrong.
+const youTube = "YouTube"
+
+const checkNetwork = "check that this machine has a network, and name your proxy with --proxy where it has no direct way out"
+
 // explainNet turns an error of the transport into a sentence about host. An
 // end the caller asked for is passed on as it is.
 func explainNet(ctx context.Context, host string, err error) error {
@@ -52,10 +58,14 @@ func explainNet(ctx context.Context, host string, err error) error {
 		return ctx.Err()
 	case errors.As(err, &guarded):
 		return &FetchError{Reason: fmt.Sprintf("%s is not fetched: %s; only public addresses are, unless the service runs with --allow-private", host, guarded), Cause: guarded}
-	case errors.As(err, &dns):
-		return fetchLater(err, "the host name %s is not known; check the address", host)
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case errors.As(err, &dns) && dns.IsNotFound && host != youTube:
+		return fetchLater(err, "the host name %s is not known; check the address, and %s", host, checkNetwork)
+	case errors.As(err, &dns), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
+		return fetchLater(err, "%s cannot be found from this machine; %s", host, checkNetwork)
+	case errors.Is(err, syscall.ECONNREFUSED) && host != youTube:
 		return fetchLater(err, "%s refuses the connection; check the address", host)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fetchLater(err, "%s refuses the connection; %s", host, checkNetwork)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF):
 		return fetchLater(err, "%s broke off the connection; try again later", host)
 	case errors.As(err, &timeout) && timeout.Timeout():

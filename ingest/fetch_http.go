@@ -20,6 +20,9 @@ func parseAddress(address string) (*url.URL, error) {
 	if len(address) > 4096 {
 		return nil, unfetchable("the address is longer than 4096 characters")
 	}
+	if completed, ok := ReadAddress(address); ok {
+		address = completed
+	}
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
 		return nil, unfetchable("this is not an address; it must look like https://HOST/PATH")
@@ -29,8 +32,10 @@ func parseAddress(address string) (*url.URL, error) {
 
 func checkURL(u *url.URL) error {
 	switch {
+	case u.Scheme == "":
+		return unfetchable("the address does not say how to get it; it must look like https://HOST/PATH")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return unfetchable("only http and https addresses are fetched, not %q", oneLine(u.Scheme, 20))
+		return unfetchable("only http and https addresses are fetched, not %s ones; download it by other means and hand over the file", oneLine(u.Scheme, 20))
 	case u.Hostname() == "":
 		return unfetchable("the address names no host; it must look like https://HOST/PATH")
 	case u.User != nil:

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -275,5 +277,44 @@ func TestHalfADownloadIsNoFile(t *testing.T) {
 	n, err = copyLimited(t.Context(), io.Discard, &hangingUp{"whole", func() {}}, 100)
 	if n != 5 || err != nil {
 		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
+// TestTheRightAddressIsNotBlamed: a host that is not found, or not reached, is
+// the network's doing where the address is none that somebody wrote.
+func TestTheRightAddressIsNotBlamed(t *testing.T) {
+	absent, down := &net.DNSError{Err: "no such host", IsNotFound: true}, &net.DNSError{Err: "dial udp: network is unreachable"}
+	for _, c := range []struct {
+		host        string
+		err         error
+		address, ok bool // the address is to be checked; the network is
+	}{
+		{"example.org", absent, true, true},
+		{"example.org", down, false, true},
+		{"example.org", syscall.ENETUNREACH, false, true},
+		{"example.org", syscall.ECONNREFUSED, true, false},
+		{youTube, absent, false, true},
+		{youTube, down, false, true},
+		{youTube, syscall.ECONNREFUSED, false, true},
+	} {
+		said := explainNet(t.Context(), c.host, &net.OpError{Op: "dial", Err: c.err}).Error()
+		if strings.Contains(said, "check the address") != c.address || strings.Contains(said, "--proxy") != c.ok {
+			t.Errorf("%s, %v: %s", c.host, c.err, said)
+		}
+	}
+}
+
+// TestAddressesWithoutAScheme over any transport.
+func TestAddressesWithoutAScheme(t *testing.T) {
+	for given, want := range map[string]string{"youtu.be/aaaaaaaaaaa": "", "//example.org/a": "must look like", "example.org/a.mp4": "must look like", "a b": "must look like", "rtsp://x/y": "not rtsp ones"} {
+		u, err := parseAddress(given)
+		if want == "" && (err != nil || u.Scheme != "https" || !isYouTube(u)) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v, %v", given, u, err)
+		}
+	}
+	for given, want := range map[string]bool{"example.org/a.mp4": true, "talks/a.mp4": false, "v1.2/a.mp4": false, "example.org": false, "example.org/": false, "": false} {
+		if LooksLikeAddress(given) != want {
+			t.Errorf("%q looks like an address: %v", given, !want)
+		}
 	}
 }

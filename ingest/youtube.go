@@ -142,7 +142,7 @@ func (c *tubeCall) explain(ctx context.Context, err error) error {
 	var known *FetchError
 	switch {
 	case errors.As(err, &known), ctx.Err() != nil:
-		return explainNet(ctx, "YouTube", err)
+		return explainNet(ctx, youTube, err)
 	case errors.Is(err, youtube.ErrVideoPrivate):
 		return unfetchable("the video %s is private", c.id)
 	case errors.Is(err, youtube.ErrLoginRequired), strings.Contains(err.Error(), "age restriction"):
@@ -150,13 +150,13 @@ func (c *tubeCall) explain(ctx context.Context, err error) error {
 	case errors.As(err, &play):
 		return c.unplayable(play)
 	case errors.As(err, &status):
-		return explainStatus("YouTube", int(status))
+		return explainStatus(youTube, int(status))
 	case strings.Contains(err.Error(), "no formats found"):
 		return unfetchable("YouTube offers no download of the video %s; it may be live, protected or not yet processed", c.id)
 	case strings.Contains(err.Error(), "unable to parse"), strings.Contains(err.Error(), "ytInitialPlayerResponse"):
 		return fetchLater(err, "YouTube sends a reply about the video %s that cannot be read", c.id)
 	}
-	return explainNet(ctx, "YouTube", err)
+	return explainNet(ctx, youTube, err)
 }
 
 // unplayable names the states of a video that is there but not shown.

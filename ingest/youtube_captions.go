@@ -30,7 +30,7 @@ func (c *tubeCall) captions(ctx context.Context, v *youtube.Video, language stri
 		return err
 	})
 	if ctx.Err() != nil {
-		return explainNet(ctx, "YouTube", ctx.Err())
+		return explainNet(ctx, youTube, ctx.Err())
 	}
 	if err != nil {
 		why := "YouTube hands out none"

@@ -173,18 +173,18 @@ func (c *tubeCall) get(ctx context.Context, u *url.URL, limit int64, w io.Writer
 	req.Header.Set("Accept-Encoding", "identity")
 	resp, err := c.f.web.RoundTrip(req)
 	if err != nil {
-		return 0, explainNet(ctx, "YouTube", err)
+		return 0, explainNet(ctx, youTube, err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // read to its end, or failed already
 	if resp.StatusCode == http.StatusForbidden {
 		return 0, fetchLater(errForbidden, "YouTube refuses to hand it out (status 403); try again later")
 	}
 	if resp.StatusCode != http.StatusOK {
-		return 0, explainStatus("YouTube", resp.StatusCode)
+		return 0, explainStatus(youTube, resp.StatusCode)
 	}
 	n, err := copyLimited(ctx, w, &meter{body: resp.Body, watch: watch, tell: tell}, limit)
 	if err != nil && !isWrite(err) {
-		err = explainNet(ctx, "YouTube", err)
+		err = explainNet(ctx, youTube, err)
 	}
 	return n, err
 }

@@ -1,0 +1,42 @@
+package client_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/reeltree/reeltree/client"
+)
+
+// torn is a file whose disk fails in the middle.
+type torn struct{ left io.Reader }
+
+var errTorn = errors.New("input/output error")
+
+func (f torn) Read(p []byte) (int, error) {
+	n, err := f.left.Read(p)
+	if errors.Is(err, io.EOF) {
+		err = errTorn
+	}
+	return n, err
+}
+
+// TestTheServiceIsNotBlamedForAFile: what cannot be read on this side is said to
+// be so, for forms and for bodies that are sent as they are.
+func TestTheServiceIsNotBlamedForAFile(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	defer web.Close()
+	c := client.New(client.Config{URL: web.URL})
+	defer c.Close()
+	file := func() io.Reader { return torn{strings.NewReader(strings.Repeat("half ", 1000))} }
+	_, upload := c.Upload(t.Context(), "a.mp4", file(), client.UploadOptions{})
+	_, imported := c.Import(t.Context(), file())
+	for what, err := range map[string]error{"upload": upload, "import": imported} {
+		if !errors.Is(err, errTorn) || strings.Contains(err.Error(), "reeltree serve") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
