@@ -88,7 +88,7 @@ func (m *meetings) ask(ctx context.Context, s *session) ([]any, *tally, error) {
 			if measure(rec.gold(q)) == 0 {
 				continue // the reference scorer takes no prediction for it
 			}
-			query := retrieve.Query{Text: q.Query, Budget: max(1, budget), Scope: retrieve.Scope{Sources: []string{sourceID(rec.ID)}}}
+			query := retrieve.Query{Text: q.Query, Budget: max(1, budget), Fill: true, Scope: retrieve.Scope{Sources: []string{sourceID(rec.ID)}}}
 			f, err := s.ask(ctx, query, rec.series(), rec.fragments(q))
 			if err != nil {
 				return nil, nil, err

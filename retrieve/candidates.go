@@ -21,7 +21,9 @@ type candidate struct {
 	s       *scored
 	clip    int
 	lo, hi  int
+	run     int     // neighbouring leaves it joins; 0 for a region of one clip
 	rel     float64 // RelQ, 0..1
+	logit   float64 // of the navigator
 	signals [signals]float64
 	tokens  int
 	terms   []uint64 // distinct content words, sorted
@@ -53,20 +55,22 @@ func (f *finder) candidates(hits []Hit) []*candidate {
 	views := make([]*scored, len(f.q.trees))
 	for i, v := range f.q.trees {
 		views[i] = f.q.score(v)
-		views[i].noPhi = f.weights.Phi == nil
 	}
 	clips, leaves := f.flat(views)
 	for i, s := range views {
-		f.walked(s, clips[i])
+		w := f.navigate(s)
+		leaves[i] = f.walked(w, clips[i], leaves[i])
 		f.entered(s, hits, clips[i])
 		for c := range s.clips {
 			if (f.fill || f.whole) && inSpan(s.clips[c].node.Span, f.span) {
 				clips[i][c] = true
 			}
 		}
+		var own []*candidate
 		for _, c := range sortedKeys(clips[i]) {
-			all = append(all, f.refined(s, c, leaves[i])...)
+			own = append(own, f.refined(s, c, leaves[i])...)
 		}
+		all = append(all, f.ranked(w, own, leaves[i])...)
 	}
 	slices.SortStableFunc(all, func(a, b *candidate) int { return cmp.Or(cmp.Compare(b.rel, a.rel), a.before(b)) })
 	return all
@@ -96,7 +100,7 @@ func (f *finder) flat(views []*scored) (clips []map[int]bool, leaves [][]int) {
 	for i, s := range views {
 		clips[i] = map[int]bool{}
 		for l, score := range f.leafScores(s) {
-			if score > 0 && f.allowed(s, l) {
+			if f.allowed(s, l) {
 				best = append(best, ranked{i, l, score})
 			}
 		}
@@ -128,15 +132,20 @@ func (f *finder) leafScores(s *scored) []float64 {
 
 func (f *finder) allowed(s *scored, leaf int) bool { return inSpan(s.leaves[leaf].node.Span, f.span) }
 
-// walked adds the clips of the navigator's paths.
-func (f *finder) walked(s *scored, clips map[int]bool) {
+// walked adds the clips and leaves of the navigator's paths.
+func (f *finder) walked(w *walk, clips map[int]bool, leaves []int) []int {
 	if f.off.Walk {
-		return
+		return leaves
 	}
-	for _, p := range s.walk(f.weights, func(l int) bool { return f.allowed(s, l) }) {
+	s := w.s
+	for _, p := range w.paths(func(l int) bool { return f.allowed(s, l) }) {
 		clips[p.clip] = true
+		if !slices.Contains(leaves, p.leaf) {
+			leaves = append(leaves, p.leaf)
+		}
 		f.trace("walk", "step", s.leaves[p.leaf].node.ID, p.scores[2])
 	}
+	return leaves
 }
 
 // entered adds the L2 nodes that the indexes hit.
@@ -249,11 +258,19 @@ func (v *view) tokens(lo, hi int) int {
 }
 
 // name is the id of the tightest stored node that holds units [lo, hi).
-func (v *view) name(lo, hi int) string {
-	if v.units[lo].leaf == v.units[hi-1].leaf {
-		return v.leaves[v.units[lo].leaf].node.ID
+func (v *view) name(lo, hi int) string { return v.holder(lo, hi).ID }
+
+// holder is the tightest stored node that holds units [lo, hi).
+func (v *view) holder(lo, hi int) *tree.Node {
+	first, last := v.units[lo].leaf, v.units[hi-1].leaf
+	switch a, b := v.leaves[first].clip, v.leaves[last].clip; {
+	case first == last:
+		return v.leaves[first].node
+	case a == b:
+		return v.clips[a].node
+	default:
+		return v.roots[v.clips[a].root].node
 	}
-	return v.clips[v.leaves[v.units[lo].leaf].clip].node.ID
 }
 
 // words is what units [lo, hi) show: their raw words, and where a leaf has none

@@ -131,7 +131,10 @@ func (l *ledger) choose(candidates []*candidate, lim limits) (kept []*candidate,
 	}
 	room := lim.tokens - budgetOf(l.chosen)
 	for len(rest) > 0 && len(kept) < take {
-		at := best(rest)
+		at := 0 // the most relevant is evidence whatever else there is
+		if len(l.chosen) > 0 {
+			at = best(rest)
+		}
 		c := rest[at]
 		rest = slices.Delete(rest, at, at+1)
 		if c.tokens > room {

@@ -19,7 +19,7 @@ type Config struct {
 	Dim          int
 	Trees        Trees
 	Vectors      Index        // nil means an exact scan
-	Weights      *Weights     // of the navigator; nil means untrained
+	Weights      *Weights     // of the navigator; nil means the shipped ones
 	Refiner      Refiner      // the zero value is the published rule
 	Switches     Switches     // stages that are switched off
 	Rounds       int          // default rounds of a query, 0 means 1
@@ -64,7 +64,9 @@ func Open(cfg Config) (*Engine, error) {
 	if cfg.Embed == nil || cfg.Trees == nil || cfg.Dim <= 0 {
 		return nil, errors.New("retrieve: Embed, Trees and Dim must be set")
 	}
-	cfg.fill()
+	if err := cfg.fill(); err != nil {
+		return nil, err
+	}
 	if err := cfg.Weights.check(cfg.Dim); err != nil {
 		return nil, err
 	}
@@ -82,7 +84,7 @@ func Open(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-func (c *Config) fill() {
+func (c *Config) fill() (err error) {
 	c.Rounds, c.Budget = max(1, c.Rounds), orDefault(c.Budget, defaultBudget)
 	c.CacheBytes = orDefault(c.CacheBytes, defaultCache)
 	if c.Log == nil {
@@ -92,8 +94,9 @@ func (c *Config) fill() {
 		c.Vectors = NewExact(c.Dim)
 	}
 	if c.Weights == nil {
-		c.Weights = IdentityWeights(c.Dim)
+		c.Weights, err = TrainedWeights(c.EmbedderName, c.Dim)
 	}
+	return err
 }
 
 func orDefault(v, def int) int {

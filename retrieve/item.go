@@ -13,13 +13,10 @@ import (
 func (c *candidate) item(src tree.Source) Item {
 	v := c.s.view
 	first := v.units[c.lo]
-	leaf, clip := v.leaves[first.leaf].node, v.clips[c.clip].node
+	node := v.holder(c.lo, c.hi)
 	it := Item{
-		Node: leaf.ID, Level: leaf.Level, Source: src, Span: first.span, Text: leaf.Text, Speaker: first.speaker,
+		Node: node.ID, Level: node.Level, Source: src, Span: first.span, Text: node.Text, Speaker: first.speaker,
 		Frame: c.frame(), Score: math.Round(max(0, min(1, c.rel))*1e6) / 1e6, Tokens: c.tokens, Quote: v.words(c.lo, c.hi),
-	}
-	if v.units[c.hi-1].leaf != first.leaf {
-		it.Node, it.Level, it.Text = clip.ID, tree.L2, clip.Text
 	}
 	for _, u := range v.units[c.lo:c.hi] {
 		it.Span = joinSpans(it.Span, u.span)

@@ -92,7 +92,6 @@ type scored struct {
 	lexical  []float32   // per unit
 	cosine   []float32   // per unit
 	cosSum   []float32   // running sum of cosine, one longer
-	noPhi    bool        // nobody reads the features
 
 	lexicalSum, cosineSum   [contexts][]float32 // running sums over units of what their windows hold
 	clipLexical, clipCosine []float64           // per clip

@@ -8,24 +8,53 @@ type path struct {
 
 // walk gives paths L1 > L2 > L3 through a tree, every leaf at most once, in the
 // order the navigator finds them. allowed says which leaves may be looked at.
-func (s *scored) walk(w *Weights, allowed func(leaf int) bool) []path {
-	v := s.view
-	open := openLeaves{clips: make([]int, len(v.clips)), roots: make([]int, len(v.roots)), leaves: make([]bool, len(v.leaves))}
-	for i, l := range v.leaves {
-		if allowed(i) {
-			open.change(v, i, l.clip, 1)
+type walk struct {
+	s     *scored
+	w     *Weights
+	f     *field // nil: nobody reads features
+	n     *walker
+	open  openLeaves
+	nodes []walkNode
+	index []int
+	seen  int // nodes that were scored
+}
+
+// newWalk starts a walk; field may be nil where the weights read no features.
+func (s *scored) newWalk(w *Weights, f *field) *walk {
+	return &walk{s: s, w: w, f: f, n: newWalker(w.sets[s.material()], s.q.vector)}
+}
+
+// material is what most leaves of a tree hold.
+func (v *view) material() layer {
+	var count [layers]int
+	var most layer
+	for i := range v.leaves {
+		l := v.leaves[i].layer
+		if count[l]++; count[l] > count[most] {
+			most = l
 		}
 	}
-	n := newWalker(w, s.q.vector)
+	return most
+}
+
+// paths walks until the navigator has seen enough or no leaf is left.
+func (t *walk) paths(allowed func(leaf int) bool) []path {
+	v := t.s.view
+	t.open = openLeaves{clips: make([]int, len(v.clips)), roots: make([]int, len(v.roots)), leaves: make([]bool, len(v.leaves))}
+	for i, l := range v.leaves {
+		if allowed(i) {
+			t.open.change(v, i, l.clip, 1)
+		}
+	}
 	var out []path
-	for len(out) < w.MaxRounds {
-		p, ok := s.descend(n, &open)
+	for len(out) < t.w.MaxRounds {
+		p, ok := t.descend()
 		if !ok {
 			break
 		}
 		out = append(out, p)
-		open.change(v, p.leaf, p.clip, -1)
-		if n.halts(len(out)) {
+		t.open.change(v, p.leaf, p.clip, -1)
+		if len(out) >= max(1, t.w.MinRounds) && t.n.halts() {
 			break
 		}
 	}
@@ -45,54 +74,59 @@ func (o *openLeaves) change(v *view, leaf, clip, by int) {
 }
 
 // descend takes one step per level.
-func (s *scored) descend(n *walker, open *openLeaves) (p path, ok bool) {
-	v := s.view
-	if p.root, p.scores[0], ok = s.choose(n, 0, len(v.roots), func(i int) bool { return open.roots[i] > 0 }, s.rootNode); !ok {
+func (t *walk) descend() (p path, ok bool) {
+	v := t.s.view
+	if p.root, p.scores[0], ok = t.choose(0, 0, len(v.roots)); !ok {
 		return p, false
 	}
 	r := v.roots[p.root]
-	p.clip, p.scores[1], _ = s.choose(n, r.clipLo, r.clipHi, func(i int) bool { return open.clips[i] > 0 }, s.clipNode)
+	p.clip, p.scores[1], _ = t.choose(1, r.clipLo, r.clipHi)
 	c := v.clips[p.clip]
-	p.leaf, p.scores[2], _ = s.choose(n, c.leafLo, c.leafHi, func(i int) bool { return open.leaves[i] }, s.leafNode)
+	p.leaf, p.scores[2], _ = t.choose(2, c.leafLo, c.leafHi)
 	return p, true
 }
 
-func (s *scored) choose(n *walker, lo, hi int, open func(int) bool, node func(int) walkNode) (at int, score float64, ok bool) {
-	var nodes []walkNode
-	var index []int
+// choose takes one of the nodes [lo, hi) of a level that hold open leaves.
+func (t *walk) choose(level, lo, hi int) (at int, score float64, ok bool) {
+	t.nodes, t.index = t.nodes[:0], t.index[:0]
 	for i := lo; i < hi; i++ {
-		if open(i) {
-			nodes, index = append(nodes, node(i)), append(index, i)
+		if t.isOpen(level, i) {
+			t.nodes, t.index = append(t.nodes, walkNode{}), append(t.index, i)
+			t.node(&t.nodes[len(t.nodes)-1], level, i)
 		}
 	}
-	if len(nodes) == 0 {
+	if len(t.nodes) == 0 {
 		return 0, 0, false
 	}
-	k, score := n.step(nodes)
-	return index[k], score, true
+	t.seen += len(t.nodes)
+	k, score := t.n.choose(t.nodes)
+	return t.index[k], score, true
 }
 
-func (s *scored) rootNode(i int) walkNode {
-	r := s.roots[i]
-	return walkNode{r.vector, s.phi(s.clips[r.clipLo].lo, s.clips[r.clipHi-1].hi, 0)}
-}
-
-func (s *scored) clipNode(i int) walkNode {
-	c := s.clips[i]
-	return walkNode{c.vector, s.phi(c.lo, c.hi, .5)}
-}
-
-func (s *scored) leafNode(i int) walkNode {
-	l := s.leaves[i]
-	return walkNode{l.vector, s.phi(l.lo, l.hi, 1)}
-}
-
-// phi are the features of a node: lexical match, place in the source, share of
-// the source, level.
-func (s *scored) phi(lo, hi int, level float32) [phiFeatures]float32 {
-	if s.noPhi {
-		return [phiFeatures]float32{}
+func (t *walk) isOpen(level, i int) bool {
+	switch level {
+	case 0:
+		return t.open.roots[i] > 0
+	case 1:
+		return t.open.clips[i] > 0
 	}
-	n := float32(len(s.units))
-	return [phiFeatures]float32{float32(s.regionLexical(lo, hi)), float32(lo+hi) / 2 / n, float32(hi-lo) / n, level}
+	return t.open.leaves[i]
+}
+
+// node fills a node of a level.
+func (t *walk) node(n *walkNode, level, i int) {
+	v := t.s.view
+	var lo, hi int
+	switch level {
+	case 0:
+		r := &v.roots[i]
+		n.vector, lo, hi = r.vector, v.clips[r.clipLo].lo, v.clips[r.clipHi-1].hi
+	case 1:
+		n.vector, lo, hi = v.clips[i].vector, v.clips[i].lo, v.clips[i].hi
+	default:
+		n.vector, lo, hi = v.leaves[i].vector, v.leaves[i].lo, v.leaves[i].hi
+	}
+	if t.f != nil {
+		t.f.of(&n.phi, lo, hi, 1, level, dot(t.s.q.vector, n.vector))
+	}
 }

@@ -3,76 +3,139 @@ package retrieve
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
-// Weights are the trained parameters of the navigator (DESIGN 4.2), shared by
-// the levels and frozen while the service runs. Matrices are rows of Dim
-// values unless said otherwise. What is nil is in its identity form: query and
-// key maps are the row blocks of the unit matrix, everything that would change
-// the carried state z is zero.
+// Weights are the parameters of the navigator (DESIGN 4.2), one set for each
+// kind of material, shared by the levels and frozen while the service runs.
 type Weights struct {
-	Dim   int
-	Heads int // divides Dim
-
-	Query [][]float32 // Dim rows: W_q of head h is rows [h*Dim/Heads, (h+1)*Dim/Heads)
-	Key   [][]float32 // Dim rows, the same way
-	Value [][]float32 // Dim rows, the same way
-	Out   [][]float32 // Dim rows over the joined heads
-	Phi   [][]float32 // per head one weight for each of the features
-
-	Blocks   []Block   // of L, in order
-	Cycles   int       // how often L runs after a level
-	Halt     []float32 // q_head; nil: only the bias
-	HaltBias float32
-
+	Dim                  int // of the vectors
 	MinRounds, MaxRounds int
+	sets                 [layers]*attention
+	ranks                [layers]bool // trained on such material: its scores order what is found
 }
 
-// Block is one RMSNorm and SwiGLU block of L.
-type Block struct {
-	Norm     []float32   // Dim gains
-	Gate, Up [][]float32 // Hidden rows of Dim values
-	Down     [][]float32 // Dim rows of Hidden values
+// matrix is row-major.
+type matrix struct {
+	rows, cols int
+	data       []float32
 }
 
-// features is the number of scalar features φ(node, question).
-const phiFeatures = 4
+func (m *matrix) row(i int) []float32 { return m.data[i*m.cols : (i+1)*m.cols] }
+
+// apply writes m v to out, which has a value per row.
+func (m *matrix) apply(out, v []float32) {
+	for i := range m.rows {
+		out[i] = float32(dot(m.row(i), v))
+	}
+}
+
+// attention is one set of weights. H heads have keys of d linear and G gated
+// values. What is nil is in its identity form: query and key maps are the row
+// blocks of the unit matrix, the rest adds nothing.
+type attention struct {
+	heads int
+
+	query, key *matrix // H*d rows of Dim: those of head h are [h*d, (h+1)*d)
+	blind      bool    // no key reads a vector
+	value      *matrix // H*d rows of Dim
+	out        *matrix // Dim rows of H*d
+
+	encode     *matrix   // H*G rows of Dim: gated values of a key, with
+	encodePhi  *matrix   // H*G rows of phiFeatures and
+	encodeBias []float32 // H*G
+	ask        *matrix   // H*G rows of Dim: the question's side of them
+	askBias    []float32 // H*G
+
+	phi     *matrix // H rows of phiFeatures
+	lean    *matrix // R rows of Dim: what a question adds to them
+	leanPhi *matrix // H*R rows of phiFeatures
+
+	blocks   []block // of L, in order
+	cycles   int     // how often L runs after a level
+	halt     []float32
+	haltBias float32
+}
+
+// block is one RMSNorm and SwiGLU block of L.
+type block struct {
+	norm           []float32 // Dim gains
+	gate, up, down *matrix   // two of hidden rows of Dim values, one of Dim rows of hidden values
+}
 
 // IdentityWeights route by scaled cosine and never halt early: the untrained
 // navigator.
 func IdentityWeights(dim int) *Weights {
+	w := &Weights{Dim: dim, MinRounds: 1, MaxRounds: 5}
+	a := identity(dim)
+	for l := range w.sets {
+		w.sets[l] = a
+	}
+	return w
+}
+
+func identity(dim int) *attention {
 	heads := 4
 	for dim%heads != 0 {
 		heads /= 2
 	}
-	return &Weights{Dim: dim, Heads: heads, Cycles: 4, HaltBias: -5, MinRounds: 1, MaxRounds: 5}
+	return &attention{heads: heads, cycles: 4, haltBias: -5}
 }
 
 // check refuses weights that do not fit together or the vectors.
 func (w *Weights) check(dim int) error {
-	if w.Dim != dim || w.Heads <= 0 || dim%w.Heads != 0 || w.MaxRounds < 1 || w.Cycles < 0 {
-		return fmt.Errorf("the navigator's weights are for %d dimensions in %d heads, the vectors have %d", w.Dim, w.Heads, dim)
+	if w.Dim != dim || w.MaxRounds < 1 {
+		return fmt.Errorf("the navigator's weights are for %d dimensions and %d rounds, the vectors have %d", w.Dim, w.MaxRounds, dim)
 	}
-	bad := func(m [][]float32, rows, cols int) bool {
-		if m == nil {
-			return false
+	for _, a := range w.sets {
+		if a == nil || !a.fits(dim) {
+			return errors.New("a matrix of the navigator's weights has the wrong shape")
 		}
-		for _, r := range m {
-			if len(r) != cols {
-				return true
-			}
-		}
-		return len(m) != rows
-	}
-	wrong := bad(w.Query, dim, dim) || bad(w.Key, dim, dim) || bad(w.Value, dim, dim) || bad(w.Out, dim, dim) ||
-		bad(w.Phi, w.Heads, phiFeatures) || (w.Halt != nil && len(w.Halt) != dim)
-	for _, b := range w.Blocks {
-		hidden := len(b.Gate)
-		wrong = wrong || len(b.Norm) != dim || hidden == 0 || b.Down == nil ||
-			bad(b.Gate, hidden, dim) || bad(b.Up, hidden, dim) || len(b.Up) != hidden || bad(b.Down, dim, hidden)
-	}
-	if wrong {
-		return errors.New("a matrix of the navigator's weights has the wrong shape")
 	}
 	return nil
+}
+
+// fits reports whether all shapes agree and every value is a number.
+func (a *attention) fits(dim int) bool {
+	if a.heads <= 0 || a.cycles < 0 || (a.query == nil) != (a.key == nil) || a.query == nil && !a.blind && dim%a.heads != 0 {
+		return false
+	}
+	whole := func(m *matrix, rows, cols int) bool {
+		return m == nil || m.rows == rows && m.cols == cols && len(m.data) == rows*cols && finite(m.data)
+	}
+	long := func(v []float32, n int) bool { return len(v) == n && finite(v) }
+	joined, gated, rank := rowsOf(a.query, a.value), rowsOf(a.encode), rowsOf(a.lean)
+	ok := joined%a.heads == 0 && gated%a.heads == 0 && (a.value == nil) == (a.out == nil) && (a.lean == nil) == (a.leanPhi == nil) &&
+		whole(a.query, joined, dim) && whole(a.key, joined, dim) && whole(a.value, joined, dim) && whole(a.out, dim, joined) &&
+		whole(a.phi, a.heads, phiFeatures) && whole(a.lean, rank, dim) && whole(a.leanPhi, a.heads*rank, phiFeatures) &&
+		whole(a.encode, gated, dim) && (a.halt == nil || long(a.halt, dim)) && finite([]float32{a.haltBias})
+	if a.encode != nil {
+		ok = ok && a.encodePhi != nil && whole(a.encodePhi, gated, phiFeatures) && a.ask != nil && whole(a.ask, gated, dim) &&
+			long(a.encodeBias, gated) && long(a.askBias, gated)
+	}
+	for _, b := range a.blocks {
+		hidden := rowsOf(b.gate)
+		ok = ok && hidden > 0 && b.up != nil && b.down != nil && long(b.norm, dim) &&
+			whole(b.gate, hidden, dim) && whole(b.up, hidden, dim) && whole(b.down, dim, hidden)
+	}
+	return ok
+}
+
+// rowsOf is the number of rows of the first matrix there is.
+func rowsOf(all ...*matrix) int {
+	for _, m := range all {
+		if m != nil {
+			return m.rows
+		}
+	}
+	return 0
+}
+
+func finite(v []float32) bool {
+	for _, x := range v {
+		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+			return false
+		}
+	}
+	return true
 }
