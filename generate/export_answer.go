@@ -73,8 +73,33 @@ func (r *Record) cite(raw json.RawMessage) {
 // Places are the cited moments in the order of the answer, for Clip.
 func (r Record) Places() []Place {
 	var out []Place
-	for _, e := range r.Evidence {
+	for _, e := range r.moments() {
 		out = append(out, Place{e.Source.ID, e.Span})
+	}
+	return out
+}
+
+// moments is the cited evidence in the order of the answer, narrowed to where
+// the sentences are said: each place once, with those of its words.
+func (r Record) moments() []Evidence {
+	var out []Evidence
+	text, from, sentence := []rune(r.Answer), 0, ""
+	for _, c := range r.Citations {
+		at := max(from, min(c.At, len(text)))
+		if more := oneLine(string(text[from:at])); more != "" { // else one more mark of the same words
+			sentence = strings.TrimPrefix(more, "- ")
+		}
+		from = at
+		e := r.numbers[c.N]
+		if c.Span != nil {
+			e.Span = *c.Span
+			if strings.Contains(oneLine(e.Quote), sentence) {
+				e.Quote = sentence
+			}
+		}
+		if !slices.ContainsFunc(out, func(old Evidence) bool { return old.N == e.N && old.Span == e.Span }) {
+			out = append(out, e)
+		}
 	}
 	return out
 }
@@ -93,7 +118,7 @@ func ExportAnswer(r Record, format string) (mime string, data []byte, known bool
 		return "application/json", b.Bytes(), true, err
 	case "edl":
 		var clips []edlClip
-		for _, e := range r.Evidence {
+		for _, e := range r.moments() {
 			clips = append(clips, edlClip{e.Source.Title, trackOf(e.Source.Kind), e.Span, e.Quote})
 		}
 		writeClips(&b, r.Question, clips)
@@ -140,7 +165,7 @@ func writeAnswerMarkdown(b *bytes.Buffer, r Record) {
 // caption each, in the order of the recording.
 func (r Record) asTree() (*tree.Tree, error) {
 	t := &tree.Tree{}
-	for _, e := range inOrder(r.Evidence) {
+	for _, e := range inOrder(r.moments()) {
 		if e.Span.Unit != tree.UnitMS {
 			continue
 		}
@@ -150,6 +175,10 @@ func (r Record) asTree() (*tree.Tree, error) {
 		t.Source = tree.Source{ID: e.Source.ID, Title: e.Source.Title, Kind: e.Source.Kind}
 		cue := tree.Cue{StartMS: e.Span.StartMS, EndMS: e.Span.EndMS, Speaker: e.Speaker, Text: e.Quote}
 		leaf := &tree.Node{Level: tree.L3, Text: e.Quote, Span: e.Span, Evidence: tree.Evidence{Cues: []tree.Cue{cue}}}
+		if n := len(t.Roots); n > 0 && t.Roots[n-1].Span == beginning(e.Span) { // a title over what follows
+			t.Roots[n-1].Span, t.Roots[n-1].Children[0].Children[0] = e.Span, leaf
+			continue
+		}
 		clip := &tree.Node{Level: tree.L2, Text: e.Quote, Span: e.Span, Children: []*tree.Node{leaf}}
 		t.Roots = append(t.Roots, &tree.Node{Level: tree.L1, Text: e.Quote, Span: e.Span, Children: []*tree.Node{clip}})
 	}

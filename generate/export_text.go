@@ -8,14 +8,14 @@ import (
 	"github.com/reeltree/reeltree/tree"
 )
 
-// writeChapters is a line per L1, in the form video sites read: time, title.
+// writeChapters is a line per chapter, in the form video sites read: time, title.
 func writeChapters(b *bytes.Buffer, t *tree.Tree) error {
-	for _, r := range t.Roots {
-		place := r.Span.String()
-		if r.Span.Unit == tree.UnitMS {
-			place = tree.Clock(r.Span.StartMS)
+	for _, c := range chaptersOf(t) {
+		place := c.span.String()
+		if c.span.Unit == tree.UnitMS {
+			place = tree.Clock(c.span.StartMS)
 		}
-		fmt.Fprintf(b, "%s %s\n", place, oneLine(chapterTitle(r)))
+		fmt.Fprintf(b, "%s %s\n", place, c.title)
 	}
 	return nil
 }
@@ -23,14 +23,25 @@ func writeChapters(b *bytes.Buffer, t *tree.Tree) error {
 func writeChaptersVTT(b *bytes.Buffer, t *tree.Tree) error {
 	b.WriteString("WEBVTT\n")
 	n := 0
-	for _, r := range t.Roots {
-		if r.Span.Duration() <= 0 {
+	for _, c := range chaptersOf(t) {
+		if c.span.Duration() <= 0 {
 			continue
 		}
 		n++
-		fmt.Fprintf(b, "\n%d\n%s --> %s\n%s\n", n, clock(r.Span.StartMS, "."), clock(r.Span.EndMS, "."), cueText(chapterTitle(r)))
+		fmt.Fprintf(b, "\n%d\n%s --> %s\n%s\n", n, clock(c.span.StartMS, "."), clock(c.span.EndMS, "."), cueText(c.title))
 	}
 	return nil
+}
+
+// chapterTitle is the chapter's own title, else its first sentence.
+func chapterTitle(n *tree.Node) string {
+	if n.Evidence.Title != "" {
+		return n.Evidence.Title
+	}
+	if s := cutSentences(n.Text); len(s) > 0 {
+		return s[0]
+	}
+	return n.Text
 }
 
 func writeMarkdown(b *bytes.Buffer, t *tree.Tree) error {

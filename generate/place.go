@@ -12,13 +12,33 @@ const (
 	shareOfTwo = .7
 )
 
-// placeOf is where in a piece of evidence a sentence is said: the cue, sentence
-// or row that holds most of its words, two of them where the sentence runs over
-// both. nil where none holds enough, as for words that are said anew.
+// placeOf is where in a piece of evidence a sentence is said: the cues, sentences
+// or rows it stands in word for word; else the one that holds most of its words,
+// two of them where it runs over both. nil where none holds enough, as for words
+// that are said anew, and where that is all of the evidence.
 func placeOf(it retrieve.Item, sentence string) *tree.Span {
-	wanted := keywords(sentence)
-	if len(wanted) == 0 || len(it.Parts) < 2 {
+	return placeFrom(it, sentence, shareOfOne)
+}
+
+// placeFrom is placeOf with the share of words that makes a place.
+func placeFrom(it retrieve.Item, sentence string, least float64) *tree.Span {
+	span, _, ok := spokenOf(it.Parts).find(sentence)
+	if !ok {
+		var share float64
+		span, share = nearPlace(it, sentence)
+		ok = share >= least
+	}
+	if !ok || span == it.Span {
 		return nil
+	}
+	return &span
+}
+
+// nearPlace is where most of a sentence's words stand, and their share.
+func nearPlace(it retrieve.Item, sentence string) (tree.Span, float64) {
+	wanted := keywords(sentence)
+	if len(wanted) == 0 || len(it.Parts) == 0 {
+		return tree.Span{}, 0
 	}
 	held := make([]map[string]bool, len(it.Parts))
 	for i, p := range it.Parts {
@@ -57,10 +77,7 @@ func placeOf(it retrieve.Item, sentence string) *tree.Span {
 			}
 		}
 	}
-	if best < shareOfOne {
-		return nil
-	}
-	return &span
+	return span, best
 }
 
 // joinPlace is one span over two that follow each other; of documents the first

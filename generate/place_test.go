@@ -27,8 +27,12 @@ func TestPlaceOfASentence(t *testing.T) {
 		}
 	}
 	it.Parts = it.Parts[:1]
+	if got := placeOf(it, it.Parts[0].Text); got == nil || *got != it.Parts[0].Span {
+		t.Errorf("the one piece with words stands at %v", got)
+	}
+	it.Span = it.Parts[0].Span
 	if got := placeOf(it, it.Parts[0].Text); got != nil {
-		t.Errorf("evidence of one piece says nothing closer than itself, got %v", got)
+		t.Errorf("a sentence that is all of its evidence has no closer place, got %v", got)
 	}
 }
 

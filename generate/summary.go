@@ -12,44 +12,77 @@ import (
 	"github.com/reeltree/reeltree/tree"
 )
 
-// summarise answers the modes that need no question: one cited point per L1
-// (chapters, summary) or per leading L2 (highlights) of each source.
+// summarise answers the modes that need no question: a paragraph per L1
+// (summary) or per leading L2 (highlights) of each source, or its chapters. Each
+// paragraph is a piece of evidence, each sentence cited where it is said.
 func (a *Answerer) summarise(ctx context.Context, q Question, w *writer) (string, error) {
 	if a.Trees == nil || len(q.Sources) == 0 {
 		return FinishError, &Error{Kind: KindBadQuestion, Message: "a " + q.mode() + " needs at least one source: name it in sources"}
 	}
-	var nodes []*tree.Node
-	var described, all int64
+	var all []paragraph
+	var described, length int64
+	said := map[string]bool{}
 	for _, id := range q.Sources {
 		t, err := a.Trees(ctx, q.Tenant, id)
 		if err != nil {
 			return FinishError, &Error{Kind: KindRetrieval, Message: fmt.Sprintf("the source %.40q is not here: check its id", id), Cause: err}
 		}
-		done, length := finished(t)
-		described, all = described+done, all+length
-		for _, n := range summaryNodes(t, q.mode()) {
-			if n.Text == "" || q.Span != nil && n.Span.Overlap(*q.Span) == 0 {
-				continue
-			}
-			nodes = append(nodes, n)
-			if err := w.prove(nodeItem(t.Source, n), false); err != nil {
-				return FinishError, err
-			}
-		}
+		done, whole := finished(t)
+		described, length = described+done, length+whole
+		all = append(all, paragraphs(t, q, said)...)
 	}
 	w.coverage = 1
-	if all > 0 {
-		w.coverage = min(1, float64(described)/float64(all))
+	if length > 0 {
+		w.coverage = min(1, float64(described)/float64(length))
 	}
-	if len(nodes) == 0 {
+	for _, p := range all {
+		if err := w.prove(p.item, false); err != nil {
+			return FinishError, err
+		}
+	}
+	if len(all) == 0 {
 		return FinishNotFound, w.say("Nothing has been described here yet.")
 	}
-	for i, n := range nodes {
-		if err := a.summaryPoint(ctx, q.mode(), i, n, w); err != nil {
+	for i, p := range all {
+		if err := sayParagraph(ctx, q.mode(), i, p, w); err != nil {
 			return FinishError, err
 		}
 	}
 	return FinishStop, nil
+}
+
+// paragraphs are what a mode says of one source.
+func paragraphs(t *tree.Tree, q Question, said map[string]bool) []paragraph {
+	r := newRetelling(t, q.Span, said)
+	switch q.mode() {
+	case ModeChapters:
+		return r.chapters(t)
+	case ModeHighlights:
+		return r.each(highlights(t))
+	}
+	if len(t.Roots) < fewStretches {
+		return r.short(t)
+	}
+	return r.each(t.Roots)
+}
+
+// each is a paragraph for each node that has something to say.
+func (r *retelling) each(nodes []*tree.Node) []paragraph {
+	var out []paragraph
+	for _, n := range nodes {
+		if !r.asked(n) {
+			continue
+		}
+		if p, ok := r.of(n, cutSentences(n.Text)); ok {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// asked reports whether a node is described and lies in what is asked about.
+func (r *retelling) asked(n *tree.Node) bool {
+	return n.Text != "" && (r.within == nil || n.Span.Overlap(*r.within) > 0)
 }
 
 // finished is how many milliseconds of a source are described, and how many it has.
@@ -69,15 +102,59 @@ const (
 	mostPoints   = 8
 )
 
-// distinctTexts drops nodes that say what one before them has said.
-func distinctTexts(nodes []*tree.Node) []*tree.Node {
-	var out []*tree.Node
+// short sums up a source of few stretches by its clips, which say more than its
+// stretches, and where they are few as well by its leading moments.
+func (r *retelling) short(t *tree.Tree) []paragraph {
+	var stretches, clips []*tree.Node
+	for _, root := range t.Roots {
+		stretches, clips = append(stretches, root), append(clips, root.Children...)
+	}
+	nodes := clips
+	if !r.quotes { // a model has written of the whole what stands in none of the clips
+		nodes = append(stretches, clips...)
+	}
+	if len(clips) == 0 {
+		nodes = stretches
+	}
+	more := map[*tree.Node][]string{}
+	if n := len(nodes); n < fewStretches {
+		for _, l := range leadingLeaves(t, mostPoints-fewStretches-n) {
+			if r.quotes {
+				clip := clipOf(t, l)
+				more[clip] = append(more[clip], slices.DeleteFunc(cutSentences(l.Transcript()), isFragment)...)
+			} else {
+				nodes = append(nodes, l)
+			}
+		}
+	}
+	var out []paragraph
 	for _, n := range nodes {
-		if !slices.ContainsFunc(out, func(o *tree.Node) bool { return strings.TrimSpace(o.Text) == strings.TrimSpace(n.Text) }) {
-			out = append(out, n)
+		if !r.asked(n) || len(out) == mostPoints {
+			continue
+		}
+		if joinsTitles(n) {
+			r.said[sameWords(n.Evidence.Title)] = true // each title stands over its own clip
+		}
+		if p, ok := r.of(n, append(cutSentences(n.Text), more[n]...)); ok {
+			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// isFragment reports whether a sentence says nothing by itself ("So...").
+func isFragment(s string) bool { return tree.Words(s) < 3 }
+
+// clipOf is the L2 that holds a leaf.
+func clipOf(t *tree.Tree, leaf *tree.Node) *tree.Node {
+	for _, root := range t.Roots {
+		for _, c := range root.Children {
+			if slices.Contains(c.Children, leaf) {
+				return c
+			}
+		}
+	}
+	return nil
 }
 
 // leadingLeaves cuts the leaves that say something into n equal parts and takes
@@ -136,61 +213,32 @@ func asksForOverview(question string) bool {
 	return strings.IndexFunc(question, unicode.IsLetter) >= 0 && utf8.RuneCountInString(question) > 8
 }
 
-func summaryNodes(t *tree.Tree, mode string) []*tree.Node {
-	if mode == ModeSummary && len(t.Roots) < fewStretches { // a short source: its clips say more
-		var all []*tree.Node
-		for _, r := range t.Roots {
-			all = append(append(all, r), r.Children...)
+// sayParagraph says the lines of a paragraph, evidence i+1.
+func sayParagraph(ctx context.Context, mode string, i int, p paragraph, w *writer) error {
+	before := ""
+	if i > 0 {
+		before = "\n\n"
+		if mode == ModeChapters {
+			before = "\n"
 		}
-		if all = distinctTexts(all); len(all) < fewStretches { // too short for clips: its own words say more
-			all = append(all, leadingLeaves(t, mostPoints-fewStretches-len(all))...)
+	}
+	for _, l := range p.lines {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		return all[:min(len(all), mostPoints)]
-	}
-	if mode != ModeHighlights {
-		return t.Roots
-	}
-	return highlights(t)
-}
-
-func (a *Answerer) summaryPoint(ctx context.Context, mode string, i int, n *tree.Node, w *writer) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	text := strings.TrimSpace(n.Text)
-	switch {
-	case mode == ModeChapters:
-		text = chapterTitle(n)
-		if i > 0 {
-			text = "\n" + text
+		if err := w.say(before + l.text); err != nil {
+			return err
 		}
-	case i > 0:
-		text = "\n\n" + text
+		if before = " "; l.title {
+			before = "\n"
+		}
+		c := Citation{N: i + 1, At: w.points, Support: 1}
+		if l.place != p.item.Span {
+			c.Span = &l.place
+		}
+		if err := w.send(c); err != nil {
+			return err
+		}
 	}
-	if err := w.say(text); err != nil {
-		return err
-	}
-	return w.cite(i+1, 1, "")
-}
-
-// chapterTitle is the chapter's own title, else its first sentence.
-func chapterTitle(n *tree.Node) string {
-	if n.Evidence.Title != "" {
-		return n.Evidence.Title
-	}
-	if s := cutSentences(n.Text); len(s) > 0 {
-		return s[0]
-	}
-	return n.Text
-}
-
-func nodeItem(src tree.Source, n *tree.Node) retrieve.Item {
-	span := n.Span
-	if cues := n.Evidence.Cues; len(cues) > 0 { // a moment with words is where they are said
-		span = tree.MS(cues[0].StartMS, cues[len(cues)-1].EndMS)
-	}
-	return retrieve.Item{
-		Node: n.ID, Level: n.Level, Source: src, Span: span, Quote: strings.TrimSpace(n.Text), Text: n.Text,
-		Frame: n.Frame(), Score: 1, Tokens: tree.Tokens(n.Text),
-	}
+	return nil
 }

@@ -25,9 +25,9 @@ func TestModesOfSummaries(t *testing.T) {
 		text   string
 		finish string
 	}{
-		"chapters":   {Question{Mode: ModeChapters}, "The problem [1](javascript:x).\nRings -->\nof glass", FinishStop},
+		"chapters":   {Question{Mode: ModeChapters}, "The problem [1](javascript:x).\nRings --> of glass", FinishStop},
 		"highlights": {Question{Mode: ModeHighlights}, "Mirrors *lose*\nlight.\n\nRings.", FinishStop},
-		"span":       {Question{Mode: ModeChapters, Span: &span}, "Rings -->\nof glass", FinishStop},
+		"span":       {Question{Mode: ModeChapters, Span: &span}, "Rings --> of glass", FinishStop},
 		"no source":  {Question{Mode: ModeSummary, Sources: []string{}}, "", FinishError},
 		"lost":       {Question{Mode: ModeSummary, Sources: []string{"other"}}, "", FinishError},
 	} {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { applyEvent, emptyAnswer, pieces } from './answer';
-import type { Citation, StreamEvent } from './messages';
+import { applyEvent, closer, emptyAnswer, moments, pieces } from './answer';
+import type { Citation, Evidence, Span, StreamEvent } from './messages';
 import { sha256 } from './sha256';
 
 const hex = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
@@ -80,5 +80,23 @@ describe('a mark', () => {
       { kind: 'mark', n: 1, unsupported: false, span: { start_ms: 5000, end_ms: 7000 } },
       { kind: 'mark', n: 2, unsupported: false, span: undefined },
     ]);
+  });
+});
+
+describe('moments', () => {
+  const piece = (n: number, span: Span): [number, Evidence] => [n, { n, span, source: { id: n < 3 ? 'b' : 'a' } } as Evidence];
+  const evidence = new Map([piece(1, { start_ms: 44_000, end_ms: 96_000 }), piece(2, { page: 1, paragraph: 2, start_char: 0, end_char: 4 }), piece(3, { start_ms: 5, end_ms: 9 })]);
+  const said = (n: number, start_ms: number, end_ms: number): Citation => ({ ...at(n, 0), span: { start_ms, end_ms } });
+
+  it('are where the sentences are said, in order, each once; a title has no length and is not played', () => {
+    expect(moments(evidence, [said(1, 44_000, 44_000), said(1, 74_000, 81_000), said(1, 44_000, 51_000), at(2, 0), at(3, 0), said(1, 74_000, 81_000), at(9, 0)])).toEqual([
+      { source: 'a', start: 5, end: 9 }, { source: 'b', start: 44_000, end: 51_000 }, { source: 'b', start: 74_000, end: 81_000 },
+    ]);
+  });
+
+  it('are those of a mark where it says no closer place', () => {
+    expect(closer(evidence, at(1, 0))?.span).toEqual({ start_ms: 44_000, end_ms: 96_000 });
+    expect(closer(evidence, said(1, 50_000, 51_000))?.span).toEqual({ start_ms: 50_000, end_ms: 51_000 });
+    expect(closer(evidence, at(9, 0))).toBeUndefined();
   });
 });

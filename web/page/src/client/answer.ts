@@ -61,6 +61,26 @@ export function applyEvent(a: AnswerState, e: StreamEvent): void {
   }
 }
 
+/** The evidence of a citation, at the place where the sentence is said. */
+export function closer(evidence: Map<number, Evidence>, c: { n: number; span?: Span }): Evidence | undefined {
+  const e = evidence.get(c.n);
+  return e && c.span ? { ...e, span: c.span } : e;
+}
+
+/** A stretch of a recording. */
+export interface Moment { source: string; start: number; end: number }
+
+/** Where the cited sentences are said, each place once; titles have no length and are not played. */
+export function moments(evidence: Map<number, Evidence>, citations: Citation[]): Moment[] {
+  const found = new Map<string, Moment>();
+  for (const c of citations) {
+    const e = closer(evidence, c);
+    if (!e || !('start_ms' in e.span) || e.span.end_ms <= e.span.start_ms) continue;
+    found.set(`${e.source.id} ${e.span.start_ms}`, { source: e.source.id, start: e.span.start_ms, end: e.span.end_ms });
+  }
+  return [...found.values()].sort((x, y) => x.source.localeCompare(y.source) || x.start - y.start);
+}
+
 /** The text cut at its marks. `at` counts code points, JavaScript counts units. */
 export function pieces(text: string, citations: Citation[]): Piece[] {
   const out: Piece[] = [];

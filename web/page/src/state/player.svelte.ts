@@ -4,9 +4,8 @@ import { keep, kept } from './kept';
 import { route } from './route.svelte';
 import { watched } from './watched.svelte';
 import { linkTo } from '../format';
+import type { Moment } from '../client/answer';
 import type { Evidence } from '../client/messages';
-
-export interface Moment { source: string; start: number; end: number }
 
 const tastes = 'player';
 const taste = kept(tastes, { volume: 1, muted: false, captions: true });
