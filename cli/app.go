@@ -152,6 +152,7 @@ func (a *app) start(ctx context.Context, indexed bool) {
 			a.log.Error("the ingest has stopped", "error", err)
 		}
 	})
+	a.running.Go(func() { a.renew(ctx) })
 	ready := newWarmer(func(src tree.Source) error { return a.engine.Warm(ctx, src.Tenant, src.ID) }, a.log)
 	a.running.Go(func() { ready.run(ctx) })
 	a.running.Go(func() { a.watchJobs(ctx, ready) })
@@ -159,7 +160,7 @@ func (a *app) start(ctx context.Context, indexed bool) {
 }
 
 // reindex makes stored trees searchable that are not yet, or no longer: after a
-// crash, with another embedder, or with a fresh index.
+// crash or with a fresh index. Those of another embedder are left to renew.
 func (a *app) reindex(ctx context.Context) {
 	sources, err := a.store.Sources(ctx, tree.DefaultTenant)
 	if err != nil {
@@ -170,6 +171,9 @@ func (a *app) reindex(ctx context.Context) {
 	for _, src := range sources {
 		if ctx.Err() != nil {
 			return
+		}
+		if a.engine.Stale(src.Tenant, src.ID) {
+			continue
 		}
 		if done := src.State == tree.StateDone || src.State == tree.StatePartial; done && len(a.engine.Indexed(src.Tenant, src.ID)) == src.Nodes.L1+src.Nodes.L2 {
 			continue

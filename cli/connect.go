@@ -45,6 +45,9 @@ func inProcess(ctx context.Context, s *Settings, log *slog.Logger) (*client.Clie
 		}
 	}()
 	a.reindex(ctx) // a single command asks once: everything must be searchable first
+	soon, enough := context.WithTimeout(ctx, renewWait)
+	a.renew(soon)
+	enough()
 	a.start(ctx, true)
 	c := client.New(client.Config{URL: "http://127.0.0.1", Token: a.localToken, Dial: memory.dial})
 	return c, func() error {

@@ -19,6 +19,7 @@ type catalog struct {
 type shelved struct {
 	sources map[string]*listed
 	order   []*listed // by id; replaced, never changed; nil until it is asked for
+	stale   int
 }
 
 // listed is one source. It is replaced, never changed.
@@ -100,6 +101,12 @@ func (c *catalog) set(tenant, source string, l *listed) {
 			t.order = slices.Insert(t.order, at, l)
 		}
 	}
+	if old := t.sources[source]; old != nil && old.stale {
+		t.stale--
+	}
+	if l != nil && l.stale {
+		t.stale++
+	}
 	if t.sources[source] = l; l == nil {
 		delete(t.sources, source)
 	}
@@ -147,6 +154,16 @@ func (c *catalog) in(s Scope) (out []*listed) {
 		}
 	}
 	return out
+}
+
+// anyStale reports whether some source of a scope has vectors of another embedder.
+func (c *catalog) anyStale(s Scope) bool {
+	c.mu.RLock()
+	t := c.tenants[s.Tenant]
+	stale := t != nil && t.stale > 0
+	c.mu.RUnlock()
+	s.Span = nil
+	return stale && slices.ContainsFunc(c.in(s), func(l *listed) bool { return l.stale })
 }
 
 // touches reports whether any node lies in the span.

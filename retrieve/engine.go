@@ -118,11 +118,15 @@ func (e *Engine) Close() error {
 }
 
 // Add makes the L1 and L2 nodes among nodes searchable by their description
-// and the words of their leaves. Adding a node again replaces it.
+// and the words of their leaves. Adding a node again replaces it. A source
+// whose vectors are of another embedder is renewed first.
 func (e *Engine) Add(ctx context.Context, src tree.Source, nodes []*tree.Node) error {
 	entries := entriesOf(src, nodes)
 	if src.Tenant == "" || src.ID == "" {
 		return errors.New("a source without tenant or id cannot be indexed")
+	}
+	if err := e.Renew(ctx, src.Tenant, src.ID); err != nil {
+		return err
 	}
 	texts := make([]string, len(entries))
 	for i := range entries {
@@ -137,11 +141,6 @@ func (e *Engine) Add(ctx context.Context, src tree.Source, nodes []*tree.Node) e
 	}
 	e.write.Lock()
 	defer e.write.Unlock()
-	if l := e.catalog.get(src.Tenant, src.ID); l != nil && l.stale { // begin anew
-		if err := e.words.Remove(ctx, src.Tenant, src.ID); err != nil {
-			return err
-		}
-	}
 	stamp, err := e.store.append(src, entries)
 	if err != nil {
 		return err

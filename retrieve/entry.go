@@ -25,7 +25,7 @@ func (e *Engine) enter(ctx context.Context, q *question, s Scope) ([]Hit, error)
 	if !e.cfg.Switches.Keywords {
 		words, errWords = e.words.Search(ctx, probe, entryWide, s)
 	}
-	if !e.cfg.Switches.Vectors && !isZero(q.vector) {
+	if !e.cfg.Switches.Vectors && !isZero(q.vector) && !e.catalog.anyStale(s) {
 		vectors, errVectors = e.vectors.Search(ctx, probe, entryWide, s)
 	}
 	if ctx.Err() != nil {

@@ -156,7 +156,7 @@ func TestAggregateQuestions(t *testing.T) {
 	}
 }
 
-// After a change of embedder only what was added again counts as indexed.
+// After a change of embedder a source is renewed before it is added to.
 func TestIndexedAfterAnotherEmbedder(t *testing.T) {
 	dir, s := t.TempDir(), shelfOf(lens)
 	e := keptEngine(t, dir, s)
@@ -173,7 +173,7 @@ func TestIndexedAfterAnotherEmbedder(t *testing.T) {
 	if err := e.Add(t.Context(), lens.Source, []*tree.Node{clip}); err != nil {
 		t.Fatal(err)
 	}
-	if got := e.Indexed("default", lens.Source.ID); len(got) != 1 || !got[clip.ID] {
+	if got := e.Indexed("default", lens.Source.ID); len(got) != 3 || !got[clip.ID] || e.Stale("default", lens.Source.ID) {
 		t.Errorf("indexed are %v", got)
 	}
 }
