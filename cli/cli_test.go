@@ -132,6 +132,18 @@ func TestSidecarsAreFoundByBaseName(t *testing.T) {
 	}
 }
 
+// TestAFailureIsToldOnce: by the command, and not by the log of its service too.
+func TestAFailureIsToldOnce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "bad.docx")
+	if err := os.WriteFile(file, []byte("no document"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := run(t, "ingest", "--data", t.TempDir(), file)
+	if code != exitFailed || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, "is not what its name says") {
+		t.Errorf("exit %d, %q, %q", code, out, errs)
+	}
+}
+
 // TestTextIsIngestedAskedAndDeleted drives the whole service in this process
 // with a document, which needs no child process.
 func TestTextIsIngestedAskedAndDeleted(t *testing.T) {

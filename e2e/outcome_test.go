@@ -90,3 +90,17 @@ func TestPipesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestOneKillIsNoAlarm: after a service was killed the next command works on
+// what is there and says nothing of how the store put itself in order.
+func TestOneKillIsNoAlarm(t *testing.T) {
+	data := t.TempDir()
+	ingestOne(t, data, write(t, "first.md", "# Doors\n\nA door of oak led to the cellar.\n"))
+	s := serve(t, data) // what it changes since its orderly start is not in the store's summaries
+	must(t, "ingest", "--server", s.addr, write(t, "note.md", "# Lamps\n\nA lamp of brass hung in the hall.\n"))
+	s.kill()
+	out, errs, code := runWith(t, testTime, nil, binary, "list", "--data", data)
+	if code != 0 || !strings.Contains(out, "note.md") || strings.Contains(errs, "Filestore") || strings.Contains(errs, "consumer") {
+		t.Errorf("exit %d, %s%s", code, out, errs)
+	}
+}

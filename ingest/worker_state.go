@@ -106,7 +106,7 @@ func capText(o tree.IngestOptions) string {
 // finishEarly ends a job unless it has ended meanwhile, and stops its other
 // tasks in this process.
 func (w *Worker) finishEarly(ctx context.Context, job tree.Job, state tree.State, reason string) error {
-	w.log().WarnContext(ctx, "a job ended early", "job", job.ID, "source", job.Source, "state", state, "reason", reason)
+	w.log().InfoContext(ctx, "a job ended early", "job", job.ID, "source", job.Source, "state", state, "reason", reason)
 	now, err := w.changeJob(ctx, job, func(j *tree.Job) {
 		if !j.State.Ended() {
 			j.State, j.Error = state, reason

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,12 +62,20 @@ var _ server.Logger = natsLog{}
 // Noticef tells of an orderly step.
 func (l natsLog) Noticef(format string, v ...any) { l.log.Debug(fmt.Sprintf(format, v...)) }
 
+// mended are the words of warnings about what the server makes anew by itself
+// and loses nothing by, mostly after a stop without notice: its own summaries of
+// the records, and readers that nobody reads with any more. Whether a record is
+// lost is found out and told by repair.
+var mended = []string{"Stream state", "state from index errored", "state is outdated", "Missing consumer ", "Temporary storage directory"}
+
 // Warnf tells of damage that was found, among others.
 func (l natsLog) Warnf(format string, v ...any) {
-	if strings.HasPrefix(format, "Temporary storage directory") { // the folder was chosen by the user
-		return
+	text := strings.TrimSpace(fmt.Sprintf(format, v...))
+	level := slog.LevelWarn
+	if slices.ContainsFunc(mended, func(words string) bool { return strings.Contains(text, words) }) {
+		level = slog.LevelDebug
 	}
-	l.log.Warn(strings.TrimSpace(fmt.Sprintf(format, v...)))
+	l.log.Log(context.Background(), level, text)
 }
 
 // Errorf tells what the server could not do.
