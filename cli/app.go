@@ -245,7 +245,7 @@ func (a *app) answerer() (*generate.Answerer, error) {
 		local = model.NewBuiltin()
 	}
 	answerer := &generate.Answerer{
-		Find: a.engine.Query, Trees: a.store.Tree, Chat: chat, Turns: a.turns,
+		Find: a.find, Trees: a.store.Tree, Chat: chat, Turns: a.turns,
 		Embed:    local.Embed,
 		Pictures: a.store.Frame, Frames: a.settings.AnswerFrames.V, Log: a.log,
 	}

@@ -35,7 +35,7 @@ func (cmd askCmd) Run(ctx context.Context, s *Settings, p Process) error {
 	}
 	return withClient(ctx, s, p, func(c *client.Client) error {
 		see := func(e client.Event) error { _, err := fmt.Fprintf(p.Stdout, "%s\n", e.Raw); return err }
-		printed := &printer{p: p, times: map[int]string{}, cards: map[int]string{}}
+		printed := &printer{p: p, times: map[int]string{}, cards: map[int]string{}, from: map[int]sourceRef{}}
 		if !s.JSON {
 			see = printed.see
 		}
@@ -63,9 +63,13 @@ type printer struct {
 	p     Process
 	times map[int]string
 	cards map[int]string
-	cited []int // in the order of the text
-	open  bool  // text stands on the last line
+	from  map[int]sourceRef // of the evidence, by number
+	cited []int             // in the order of the text
+	open  bool              // text stands on the last line
 }
+
+// sourceRef is the source of a piece of evidence.
+type sourceRef struct{ ID, Title string }
 
 func (w *printer) see(e client.Event) error {
 	switch e.Type {
@@ -85,9 +89,13 @@ func (w *printer) see(e client.Event) error {
 		if closer, ok := placeText(e); ok {
 			place = closer
 		}
+		if name := w.name(e.N); name != "" && w.mixed() {
+			place = name + " " + place
+		}
 		_, err := fmt.Fprintf(w.p.Stdout, " [%s]", place)
 		return err
 	case "gap":
+		w.cited = nil
 		say(w.p.Stdout, "\n(the connection was lost and the answer begins again)\n")
 	case "done":
 		return w.done()
@@ -105,10 +113,39 @@ func (w *printer) evidence(e client.Event) {
 	if utf8.RuneCountInString(quote) > 110 {
 		quote = string([]rune(quote)[:109]) + "…"
 	}
-	w.cards[e.N] = fmt.Sprintf("  %s  %s", span, quote)
+	var ref sourceRef
+	_ = json.Unmarshal(e.Source, &ref) // unnamed: the place alone is shown
+	w.from[e.N] = ref
+	w.cards[e.N] = fmt.Sprintf("%s  %s", span, quote)
 	if e.Nearest {
 		w.cited = append(w.cited, e.N)
 	}
+}
+
+// mixed reports whether the evidence comes from more than one source.
+func (w *printer) mixed() bool {
+	for _, ref := range w.from {
+		if ref != w.from[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// name is the title of the source of a piece of evidence, with its id where
+// another source has the same title.
+func (w *printer) name(n int) string {
+	own := w.from[n]
+	title := own.Title
+	if utf8.RuneCountInString(title) > 40 {
+		title = string([]rune(title)[:39]) + "…"
+	}
+	for _, ref := range w.from {
+		if ref.Title == own.Title && ref.ID != own.ID {
+			return title + " (" + own.ID + ")"
+		}
+	}
+	return title
 }
 
 // placeText is the place of an event as people read it: where it begins.
@@ -131,7 +168,7 @@ func (w *printer) done() error {
 		say(w.p.Stdout, "\nfrom\n")
 	}
 	for _, n := range w.cited {
-		say(w.p.Stdout, "%s\n", w.cards[n])
+		say(w.p.Stdout, "  %s  %s\n", w.name(n), w.cards[n])
 	}
 	return nil
 }

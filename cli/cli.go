@@ -82,7 +82,7 @@ func Run(ctx context.Context, p Process) int {
 		return exitUsage
 	}
 	kctx.BindTo(ctx, (*context.Context)(nil))
-	switch err := kctx.Run(&c.Settings, p); {
+	switch err := ownWords(kctx.Run(&c.Settings, p)); {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errQuiet):

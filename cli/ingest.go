@@ -64,7 +64,7 @@ func (cmd ingestCmd) one(ctx context.Context, c *client.Client, s *Settings, p P
 		err = followIngest(ctx, c, s, p, filepath.Base(source.name), took, &out)
 	}
 	if err != nil {
-		out.Error = err.Error()
+		out.Error = ownWords(err).Error()
 	}
 	return out
 }

@@ -31,7 +31,7 @@ func (a *app) openServer(context.Context) error {
 	_, _ = rand.Read(local[:]) // never fails, see crypto/rand
 	a.localToken = hex.EncodeToString(local[:])
 	a.server = server.New(server.Config{
-		Answer: answerer.Answer, Search: a.engine.Query, Catalog: a.store, Bytes: a.store, Records: records{a.store},
+		Answer: answerer.Answer, Search: a.find, Catalog: a.store, Bytes: a.store, Records: records{a.store},
 		Submit: a.submit, Act: a.act, Delete: a.delete, Import: a.importTree, Quote: a.quote, Export: export, Cut: a.cut, FrameAt: newFrames(a).at,
 		NotFound: func(err error) bool { return errors.Is(err, library.ErrNotFound) },
 		TooLarge: func(err error) bool { return errors.Is(err, library.ErrTooLarge) },

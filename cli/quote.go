@@ -70,7 +70,7 @@ func (cmd ingestCmd) quote(ctx context.Context, c *client.Client, s *Settings, p
 		})
 	}
 	if err != nil {
-		q.Error = err.Error()
+		q.Error = ownWords(err).Error()
 	}
 	if s.JSON {
 		return err == nil, writeJSON(p.Stdout, q)

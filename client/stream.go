@@ -51,6 +51,7 @@ type Event struct {
 	Seq    uint64 `json:"seq"`
 	From   uint64 `json:"from"`
 
+	Source  json.RawMessage `json:"source"` // of evidence an object with id and title, of a job its id
 	N       int             `json:"n"`
 	Quote   string          `json:"quote"`
 	Nearest bool            `json:"nearest"`
