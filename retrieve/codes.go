@@ -37,6 +37,7 @@ func encode(v []float32, code []byte) (scale float32) {
 // codedQuery is a question laid out for comparing it with codes.
 type codedQuery struct {
 	signed    []byte   // its numbers around 0, in two's complement, padded like a code
+	code      []byte   // of a question that is no row
 	signs     []uint64 // its sketch
 	even, odd []uint64 // the same around codeMid as reversed lanes, for plain Go
 	sum       int32    // of signed
@@ -46,10 +47,18 @@ type codedQuery struct {
 const lanes = 0x00ff00ff00ff00ff
 
 func newCodedQuery(v []float32) *codedQuery {
-	code := make([]byte, codeSize(len(v)))
-	q := &codedQuery{scale: encode(v, code)}
-	q.lay(code, total8(code))
+	q := &codedQuery{}
+	q.ask(v)
 	return q
+}
+
+// ask lays v out.
+func (q *codedQuery) ask(v []float32) {
+	if n := codeSize(len(v)); len(q.code) != n {
+		q.code = make([]byte, n)
+	}
+	q.scale = encode(v, q.code)
+	q.lay(q.code, total8(q.code))
 }
 
 // lay lays a code, whose bytes have a sum, out as a question.

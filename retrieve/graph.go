@@ -47,6 +47,7 @@ type walkScratch struct {
 	touched uint64 // what was read ahead, so that it is read
 	rows    []int32
 	scores  []float32
+	asked   codedQuery
 	open    []rowScore // a heap, best on top
 	found   []rowScore // a heap, worst on top
 }

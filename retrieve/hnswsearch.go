@@ -79,7 +79,8 @@ func (x *HNSW) walk(question []float32, k int, s *Scope, sources []*rowSource, a
 	}
 	w := x.graph.pool.Get().(*walkScratch)
 	defer x.graph.pool.Put(w)
-	q := newCodedQuery(question)
+	q := &w.asked
+	q.ask(question)
 	from := x.graph.descend(w, q, 0)
 	found := x.graph.explore(w, q, from, max(x.opts.Search, k+k/2), 0, x.admitter(s, sources, admitted))
 	slices.SortFunc(found, compareRows)
