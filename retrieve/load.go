@@ -9,7 +9,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/reeltree/reeltree/tree"
 )
@@ -20,10 +22,16 @@ type kept struct {
 	entries []Entry // the last of each node, in order of first mention
 	stamp   string
 	stale   bool // the vectors were of another embedder and are left out
+	name    string
+	err     error // why the file cannot be used
 }
 
 // load reads every file of the store.
-func (s *store) load(each func(kept) error) error {
+func (s *store) load(each func(kept) error) error { return s.readEach(true, each) }
+
+// readEach reads every file, with the texts or without, some at once, and hands
+// them over one at a time in the order of their names.
+func (s *store) readEach(texts bool, each func(kept) error) error {
 	if s.dir == "" {
 		return nil
 	}
@@ -31,38 +39,63 @@ func (s *store) load(each func(kept) error) error {
 	if err != nil {
 		return fmt.Errorf("the search index cannot be read: %w", err)
 	}
-	for _, f := range files {
-		name := filepath.Join(s.dir, "entries", f.Name())
-		if filepath.Ext(name) != storeExt || f.IsDir() {
-			continue
-		}
-		k, err := s.read(name)
-		if err != nil {
-			s.log.Warn("a damaged part of the search index is dropped; its source must be indexed again", "file", name, "err", err)
-			if err := os.Remove(name); err != nil {
-				return fmt.Errorf("the search index cannot be repaired: %w", err)
+	ahead := make(chan chan kept, runtime.GOMAXPROCS(0)) // files that are being read
+	stop := make(chan struct{})
+	var readers sync.WaitGroup
+	readers.Go(func() {
+		defer close(ahead)
+		for _, f := range files {
+			name, one := filepath.Join(s.dir, "entries", f.Name()), make(chan kept, 1)
+			if filepath.Ext(name) != storeExt || f.IsDir() {
+				continue
 			}
-			continue
+			select {
+			case ahead <- one:
+				readers.Go(func() { one <- s.readFile(name, texts) })
+			case <-stop:
+				return
+			}
 		}
-		if !k.stale {
-			s.stamps[name] = k.stamp
-		}
-		if err := each(k); err != nil {
+	})
+	defer readers.Wait()
+	defer close(stop)
+	for one := range ahead {
+		if err := s.take(<-one, each); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// take hands over what was read, or drops it where it is damaged.
+func (s *store) take(k kept, each func(kept) error) error {
+	if k.err != nil {
+		s.log.Warn("a damaged part of the search index is dropped; its source must be indexed again", "file", k.name, "err", k.err)
+		if err := os.Remove(k.name); err != nil {
+			return fmt.Errorf("the search index cannot be repaired: %w", err)
+		}
+		return nil
+	}
+	if !k.stale {
+		s.stamps[k.name] = k.stamp
+	}
+	return each(k)
+}
+
 // read reads one file and cuts off a tail that a crash left.
 func (s *store) read(name string) (kept, error) {
+	k := s.readFile(name, true)
+	return k, k.err
+}
+
+// readFile is read with the texts or without; the error is in what it gives.
+func (s *store) readFile(name string, texts bool) kept {
 	f, err := os.OpenFile(name, os.O_RDWR, 0o600)
 	if err != nil {
-		return kept{}, err
+		return kept{name: name, err: err}
 	}
 	defer func() { _ = f.Close() }() // what was read is checked, what was cut is gone already
-	r := bufio.NewReaderSize(f, 1<<16)
-	k, whole, err := s.readRecords(r)
+	k, whole, err := s.readAll(bufio.NewReaderSize(f, 1<<16), texts)
 	if errors.Is(err, io.ErrUnexpectedEOF) && k.stamp != "" {
 		s.log.Warn("the last write to a part of the search index was cut off", "file", name)
 		err = f.Truncate(whole)
@@ -70,11 +103,17 @@ func (s *store) read(name string) (kept, error) {
 	if err == nil && (k.stamp == "" || s.name(k.src.Tenant, k.src.ID) != name) {
 		err = errors.New("it names another source or none")
 	}
-	return k, err
+	k.name, k.err = name, err
+	return k
 }
 
-// readRecords reads to the end; whole is where the last good record ends.
+// readRecords reads to the end with the texts.
 func (s *store) readRecords(r *bufio.Reader) (k kept, whole int64, err error) {
+	return s.readAll(r, true)
+}
+
+// readAll reads to the end; whole is where the last good record ends.
+func (s *store) readAll(r *bufio.Reader, texts bool) (k kept, whole int64, err error) {
 	payload, err := readRecord(r)
 	var h header
 	if err == nil {
@@ -94,7 +133,7 @@ func (s *store) readRecords(r *bufio.Reader) (k kept, whole int64, err error) {
 		if err != nil {
 			return k, whole, err
 		}
-		src, entries, err := decodeAdded(payload, h.Dim)
+		src, entries, err := decodeRecord(payload, h.Dim, texts)
 		if err != nil || src.Tenant != h.Tenant || src.ID != h.Source {
 			return k, whole, errors.Join(err, errDamaged)
 		}
@@ -121,8 +160,8 @@ func (s *store) readRecords(r *bufio.Reader) (k kept, whole int64, err error) {
 func (e *Engine) load() error {
 	ctx := context.Background()
 	nodes := 0
-	err := e.store.load(func(k kept) error {
-		if err := e.loadVectors(ctx, k); err != nil {
+	err := e.store.readEach(false, func(k kept) (err error) {
+		if err = e.loadVectors(ctx, k); err != nil {
 			return err
 		}
 		nodes += len(k.entries)
@@ -133,6 +172,9 @@ func (e *Engine) load() error {
 		}
 		if err := e.words.Remove(ctx, k.src.Tenant, k.src.ID); err != nil {
 			return err
+		}
+		if k, err = e.store.read(k.name); err != nil {
+			return fmt.Errorf("the search index cannot be read: %w", err)
 		}
 		return e.loadWords(k)
 	})

@@ -50,17 +50,46 @@ func encodeAdded(src tree.Source, entries []Entry) ([]byte, error) {
 	return out, nil
 }
 
+// bareAdded is added without its texts, which are most of it.
+type bareAdded struct {
+	Source tree.Source `json:"source"`
+	Nodes  []struct {
+		ID    string     `json:"id"`
+		Level tree.Level `json:"level"`
+		Span  tree.Span  `json:"span"`
+	} `json:"nodes"`
+}
+
+// readAdded reads the JSON part of a record, with texts or without.
+func readAdded(b []byte, texts bool) (a added, err error) {
+	if texts {
+		return a, json.Unmarshal(b, &a)
+	}
+	var bare bareAdded
+	err = json.Unmarshal(b, &bare)
+	a.Source = bare.Source
+	for _, n := range bare.Nodes {
+		a.Nodes = append(a.Nodes, addedNode{ID: n.ID, Level: n.Level, Span: n.Span})
+	}
+	return a, err
+}
+
 // decodeAdded reads a record; dim 0 leaves the vectors out.
 func decodeAdded(b []byte, dim int) (tree.Source, []Entry, error) {
-	var a added
+	return decodeRecord(b, dim, true)
+}
+
+// decodeRecord reads a record, with texts or without.
+func decodeRecord(b []byte, dim int, texts bool) (tree.Source, []Entry, error) {
 	if len(b) < 4 {
-		return a.Source, nil, io.ErrUnexpectedEOF
+		return tree.Source{}, nil, io.ErrUnexpectedEOF
 	}
 	n := int(binary.LittleEndian.Uint32(b))
 	if b = b[4:]; n > len(b) {
-		return a.Source, nil, io.ErrUnexpectedEOF
+		return tree.Source{}, nil, io.ErrUnexpectedEOF
 	}
-	if err := json.Unmarshal(b[:n], &a); err != nil {
+	a, err := readAdded(b[:n], texts)
+	if err != nil {
 		return a.Source, nil, err
 	}
 	b = b[n:]
