@@ -40,7 +40,7 @@ func writeConfigDoc(w io.Writer) error {
 		def := f.def
 		switch {
 		case def == "${data}":
-			def = "`$XDG_DATA_HOME/reeltree`"
+			def = "`$XDG_DATA_HOME/reeltree`; `~/.local/share/reeltree` where that is unset, and `reeltree-data` in the current folder where no home folder is known"
 		case def == "${minilm}":
 			def = "`$XDG_CACHE_HOME/reeltree/minilm`"
 		case def != "":

@@ -69,11 +69,24 @@ func (r records) Answers(ctx context.Context, tenant string) ([]server.Answer, e
 
 // submit starts the ingest of stored content, or the fetch of an address.
 func (a *app) submit(ctx context.Context, u server.Upload) (tree.Job, error) {
+	if err := a.checkWish(ctx, u); err != nil {
+		return tree.Job{}, err
+	}
 	if u.URL != "" {
 		return a.fetch(ctx, u)
 	}
 	// The wish outlives the request that brought it.
 	return a.worker.Submit(context.WithoutCancel(ctx), uploaded(u), u.Options)
+}
+
+// checkWish refuses options that cannot be; what was handed over with them is
+// not kept.
+func (a *app) checkWish(ctx context.Context, u server.Upload) error {
+	err := ingest.CheckOptions(u.Options)
+	if err != nil && u.ID != "" {
+		a.dropOrphan(context.WithoutCancel(ctx), u.Tenant, u.ID)
+	}
+	return err
 }
 
 // uploaded is the record of what was handed over, before anything is known of it.
@@ -127,6 +140,9 @@ func (a *app) importTree(ctx context.Context, tenant string, r io.Reader) (tree.
 	t, err := readTree(data)
 	if err != nil {
 		return tree.Source{}, &ingest.SourceError{Reason: fmt.Sprintf("the file is not a description tree: %v", err)}
+	}
+	if !t.HasText() {
+		return tree.Source{}, &ingest.SourceError{Reason: "there is not a word in this description tree, so nothing could be found in it: export it again once it is finished"}
 	}
 	hash := tree.NewIDHash(tenant)
 	_, _ = hash.Write(data) // a hash never fails to write

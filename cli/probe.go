@@ -40,7 +40,7 @@ func (cmd probeCmd) Run(ctx context.Context, s *Settings, p Process) error {
 			return err
 		}
 	} else if err == nil {
-		say(p.Stdout, "%s, %d ms, %d video, %d audio, %d subtitle streams, %d pictures, %s %s\n", got.Kind, got.DurationMS, got.Video, got.Audio, got.Subtitles, got.Pictures, got.Display, got.Warning)
+		say(p.Stdout, "%s, %d ms, %d video, %d audio, %d subtitle streams, %s, %s %s\n", got.Kind, got.DurationMS, got.Video, got.Audio, got.Subtitles, counted(got.Pictures, "picture", "pictures"), got.Display, got.Warning)
 	} else {
 		say(p.Stderr, "reeltree: %s\n", got.Error)
 	}

@@ -18,6 +18,9 @@ import (
 // quote says what an ingest would cost. Content that came only to be looked at
 // is dropped again.
 func (a *app) quote(ctx context.Context, u server.Upload) (any, error) {
+	if err := a.checkWish(ctx, u); err != nil {
+		return nil, err
+	}
 	var got ingest.Fetched
 	if u.URL != "" {
 		var err error
@@ -44,7 +47,7 @@ func (a *app) quote(ctx context.Context, u server.Upload) (any, error) {
 
 func (a *app) dropOrphan(ctx context.Context, tenant, id string) {
 	if err := a.store.DropOrphan(ctx, tenant, id); err != nil {
-		a.log.Error("content that was only quoted cannot be removed", "content", id, "error", err)
+		a.log.Error("content that is not ingested cannot be removed", "content", id, "error", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -92,5 +93,43 @@ func TestRefusalsSpeakOfCommands(t *testing.T) {
 		if code != exitFailed || !strings.Contains(errs+out, want) || strings.Contains(errs, "/v1/") || strings.Contains(errs, "Authorization") {
 			t.Errorf("%v: exit %d, %s%s", args, code, out, errs)
 		}
+	}
+}
+
+// TestEmptyTreesAreNotImported, in either format.
+func TestEmptyTreesAreNotImported(t *testing.T) {
+	for _, text := range []string{`{"roots":[]}`, `{"roots":[{"id":"a","summary":" ","children":[]}]}`, `{"metadata":{"format":1,"source":{"id":"` + strings.Repeat("a", 26) + `"}},"roots":[]}`} {
+		data, file := t.TempDir(), filepath.Join(t.TempDir(), "tree.json")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code, out, errs := run(t, "import", "--data", data, file); code != exitFailed || out != "" || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%s: exit %d, %q %q", text, code, out, errs)
+		}
+		if _, out, _ := run(t, "list", "--data", data); out != "" {
+			t.Errorf("%s: the library holds %s", text, out)
+		}
+	}
+}
+
+// TestImpossibleWishesAreRefused before anything is kept for them.
+func TestImpossibleWishesAreRefused(t *testing.T) {
+	data, file := t.TempDir(), filepath.Join(shelfOf(t, "a.md"), "a.md")
+	for _, source := range []string{file, "https://example.org/a.mp4"} {
+		for _, more := range [][]string{nil, {"--quote"}} {
+			args := append([]string{"ingest", "--data", data, "--from", "2m", "--to", "1m"}, more...)
+			if code, out, errs := run(t, append(args, source)...); code != exitFailed || out != "" || !strings.Contains(errs, "not after its beginning") {
+				t.Errorf("%v %s: exit %d, %q %q", more, source, code, out, errs)
+			}
+		}
+	}
+	for _, kind := range []string{"list", "jobs"} {
+		if _, out, _ := run(t, kind, "--data", data); out != "" {
+			t.Errorf("%s: %s", kind, out)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(data, "blobs", "content", "*", "*"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("content %v stays, %v", left, err)
 	}
 }

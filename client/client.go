@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/reeltree/reeltree/tree"
 )
@@ -299,6 +300,17 @@ func (c *Client) send(ctx context.Context, path, name string, content io.Reader,
 	return err
 }
 
+// oneLine replaces the control characters of a file name, line breaks above all,
+// which a form would spell out as %0A.
+func oneLine(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, name)
+}
+
 func writeForm(form *multipart.Writer, name string, content io.Reader, opt UploadOptions) error {
 	options, err := json.Marshal(opt.Options)
 	if err != nil {
@@ -311,7 +323,7 @@ func writeForm(form *multipart.Writer, name string, content io.Reader, opt Uploa
 		return err
 	}
 	if opt.Subtitles != nil {
-		part, err := form.CreateFormFile("subtitles", opt.SubtitlesName)
+		part, err := form.CreateFormFile("subtitles", oneLine(opt.SubtitlesName))
 		if err == nil {
 			_, err = part.Write(opt.Subtitles)
 		}
@@ -319,7 +331,7 @@ func writeForm(form *multipart.Writer, name string, content io.Reader, opt Uploa
 			return err
 		}
 	}
-	part, err := form.CreateFormFile("file", name)
+	part, err := form.CreateFormFile("file", oneLine(name))
 	if err == nil {
 		_, err = io.Copy(part, content)
 	}

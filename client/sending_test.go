@@ -3,6 +3,7 @@ package client_test
 import (
 	"errors"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -38,5 +39,26 @@ func TestTheServiceIsNotBlamedForAFile(t *testing.T) {
 		if !errors.Is(err, errTorn) || strings.Contains(err.Error(), "reeltree serve") {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// TestNamesStayOneLine: a line break in a file name becomes a blank, not %0A.
+func TestNamesStayOneLine(t *testing.T) {
+	names := make(chan string, 2)
+	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		form, err := r.MultipartReader()
+		for err == nil {
+			var part *multipart.Part
+			if part, err = form.NextPart(); err == nil && part.FileName() != "" {
+				names <- part.FileName()
+			}
+		}
+	}))
+	defer web.Close()
+	c := client.New(client.Config{URL: web.URL})
+	defer c.Close()
+	_, _ = c.Upload(t.Context(), "a\nb\"c\td\xe9.mp4", strings.NewReader("x"), client.UploadOptions{SubtitlesName: "a\r\nb.srt", Subtitles: []byte("x")})
+	if subtitles, file := <-names, <-names; subtitles != "a  b.srt" || file != "a b\"c d\uFFFD.mp4" {
+		t.Errorf("%q, %q", subtitles, file)
 	}
 }

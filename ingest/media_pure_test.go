@@ -282,7 +282,7 @@ func TestMediaBoxes(t *testing.T) {
 func TestSniffMedia(t *testing.T) {
 	for data, want := range map[string]string{
 		"":                                         "empty",
-		"x":                                        "1 bytes",
+		"x":                                        "(1 B)",
 		"\xEF\xBB\xBF  <!DOCTYPE html><p>":         "HTML",
 		"#EXTM3U\n#EXTINF":                         "playlist",
 		"ffconcat version 1.0\nfile x":             "playlist",

@@ -25,7 +25,7 @@ func sniffMedia(r io.ReaderAt, size, maxPixels int64) error {
 	case size == 0 || n == 0:
 		return refuseMedia("This file is empty (0 bytes); copy or download it again and hand it over once it is complete.")
 	case n < 12:
-		return refuseMedia("This file holds only %d bytes, too few for any video or recording; copy or download it again.", size)
+		return refuseMedia("This file is too short for any video or recording (%d B); copy or download it again.", size)
 	}
 	if err := sniffText(head); err != nil {
 		return err

@@ -273,7 +273,7 @@ func TestRealClips(t *testing.T) {
 
 func TestRefusalsNameTheReason(t *testing.T) {
 	for name, want := range map[string]string{
-		"zero.mp4": "empty", "onebyte.mp4": "1 bytes", "html.mp4": "HTML", "hls_local.mp4": "playlist", "hls_neighbour.mp4": "playlist",
+		"zero.mp4": "empty", "onebyte.mp4": "(1 B)", "html.mp4": "HTML", "hls_local.mp4": "playlist", "hls_neighbour.mp4": "playlist",
 		"evil.svg": "SVG", "nomoov.mp4": "incomplete", "nostreams.mp4": "nothing to play", "zeroframes.mp4": "no pictures",
 		"emptywav.wav": "no audio", "bomb_vp8.ivf": "16000x16000", "bomb_real.png": "20000x20000", "bomb.gif": "65535x65535",
 		"cut.pdf": "PDF", "good.xlsx": "ZIP", "evil.md": "not a video",

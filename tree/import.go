@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -39,6 +40,9 @@ func ImportOriginal(r io.Reader) (*Tree, error) {
 	if len(o.Metadata) > maxImportMetadata {
 		return nil, fmt.Errorf("tree: the metadata has %d bytes, the most is %d", len(o.Metadata), maxImportMetadata)
 	}
+	if len(*o.Roots) == 0 {
+		return nil, fmt.Errorf("tree: this description-tree file is empty: its roots are none")
+	}
 	o.origTree.Roots = *o.Roots
 	t, err := importer{timed: timed(*o.Roots)}.tree(o.origTree)
 	if err != nil {
@@ -49,6 +53,17 @@ func ImportOriginal(r io.Reader) (*Tree, error) {
 	t.Renumber(h.ID())
 	t.Source.Bytes = 0
 	return t, t.Validate()
+}
+
+// HasText reports whether any node of a tree says anything.
+func (t *Tree) HasText() bool {
+	var says func(nodes []*Node) bool
+	says = func(nodes []*Node) bool {
+		return slices.ContainsFunc(nodes, func(n *Node) bool {
+			return strings.TrimSpace(n.Text) != "" || strings.TrimSpace(n.Transcript()) != "" || says(n.Children)
+		})
+	}
+	return says(t.Roots)
 }
 
 // Renumber puts a tree under another source id and numbers its nodes by their

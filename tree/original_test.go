@@ -189,6 +189,7 @@ func TestImportOriginalOddFiles(t *testing.T) {
 		{"wrong dimension", `{"embed_dim":2,"roots":[{"embedding":[1,0,0]}]}`, "has 3 numbers, not 2"},
 		{"deep", strings.Repeat("[", 5000), "nested too deeply"},
 		{"many", `{"roots":[` + strings.Repeat("{},", maxObjects+1) + `{}]}`, "too many values"},
+		{"no roots", `{"roots":[]}`, "is empty"},
 		{"metadata", `{"metadata":"` + strings.Repeat("x", maxImportMetadata) + `","roots":[]}`, "the metadata has"},
 	}
 	for _, c := range cases {
@@ -281,4 +282,21 @@ func FuzzImportOriginal(f *testing.F) {
 			t.Fatalf("an exported tree cannot be imported: %v", err)
 		}
 	})
+}
+
+func TestTreesWithoutAWord(t *testing.T) {
+	for text, want := range map[string]bool{"": false, " \n": false, "A lamp.": true} {
+		leaf := &Node{Level: L3, Text: text}
+		tr := &Tree{Roots: []*Node{{Level: L1, Children: []*Node{{Level: L2, Children: []*Node{leaf}}}}}}
+		if tr.HasText() != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+		leaf.Text, leaf.Evidence.Cues = "", []Cue{{Text: text}}
+		if tr.HasText() != want {
+			t.Errorf("spoken %q: %v", text, !want)
+		}
+	}
+	if (&Tree{}).HasText() {
+		t.Error("a tree without nodes says something")
+	}
 }
