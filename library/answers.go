@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/reeltree/reeltree/tree"
 )
 
 // Answer is the durable record of one finished answer.
@@ -27,7 +29,8 @@ type Answer struct {
 }
 
 // SaveAnswer stores a finished answer as one record. Beyond Config.Answers of a
-// tenant, those stored first are dropped.
+// tenant, those stored first are dropped. An answer that quotes a source which
+// was deleted meanwhile is not stored: ErrNotFound.
 func (s *Store) SaveAnswer(ctx context.Context, tenant string, a Answer) error {
 	data, err := json.Marshal(a)
 	if err != nil {
@@ -36,10 +39,30 @@ func (s *Store) SaveAnswer(ctx context.Context, tenant string, a Answer) error {
 	if len(data) > maxRecord-1024 { // the rest is for headers
 		return fmt.Errorf("the answer %s cannot be stored: it has %d bytes, more than the %d one record may have", a.Stream, len(data), maxRecord)
 	}
+	unlock, err := s.present(ctx, tenant, quotedSources(a.Events)...)
+	if err != nil {
+		return fmt.Errorf("the answer %s cannot be stored, what it quotes is gone: %w", a.Stream, err)
+	}
+	defer unlock()
 	if _, err := s.answers.Put(ctx, recordKey(tenant, a.Stream), data); err != nil {
 		return fmt.Errorf("the answer %s cannot be stored: %w", a.Stream, err)
 	}
 	return s.trimAnswers(ctx, tenant)
+}
+
+// quotedSources are the sources of the evidence among the events of an answer.
+func quotedSources(events []json.RawMessage) []string {
+	var out []string
+	for _, raw := range events {
+		var e struct{ Type, Node string }
+		if json.Unmarshal(raw, &e) != nil || e.Type != "evidence" {
+			continue
+		}
+		if source, _, err := tree.ParseNodeID(e.Node); err == nil && !slices.Contains(out, source) {
+			out = append(out, source)
+		}
+	}
+	return out
 }
 
 // trimAnswers drops the oldest records over the limit; it reads no contents.

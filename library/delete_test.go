@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -229,4 +230,48 @@ func TestOrphansGoAndSourcesStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = f.Close()
+}
+
+// TestAnswersOfADeletedSourceAreNotStored: an answer that ends after a source it
+// quotes was deleted leaves none of its words behind, also when both happen at once.
+func TestAnswersOfADeletedSourceAreNotStored(t *testing.T) {
+	s := open(t, t.TempDir())
+	fill(t, s, "default", sourceID, jobID)
+	fill(t, s, "default", otherID, strings.Repeat("k", 26))
+	quoting := func(stream string, ids ...string) Answer {
+		a := Answer{Stream: stream, Created: time.Unix(3, 0).UTC()}
+		for _, id := range ids {
+			a.Events = append(a.Events, json.RawMessage(`{"type":"evidence","n":1,"node":"`+id+`/0.0.1","quote":"secret"}`))
+		}
+		return a
+	}
+	saved := make(chan error, 20)
+	for i := range 20 {
+		go func() {
+			saved <- s.SaveAnswer(t.Context(), "default", quoting(fmt.Sprint("race", i), otherID, sourceID))
+		}()
+	}
+	if err := s.DeleteSource(t.Context(), "default", sourceID); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if err := <-saved; err != nil && !errors.Is(err, ErrNotFound) {
+			t.Error(err)
+		}
+	}
+	if err := s.SaveAnswer(t.Context(), "default", quoting("late", otherID, sourceID)); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a late answer: %v", err)
+	}
+	if err := s.SaveAnswer(t.Context(), "default", quoting("theirs", otherID)); err != nil {
+		t.Errorf("an answer about what is there: %v", err)
+	}
+	all, err := s.Answers(t.Context(), "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range all {
+		if strings.Contains(fmt.Sprint(quotedSources(a.Events)), sourceID) {
+			t.Errorf("%s still quotes what was deleted", a.Stream)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"sync"
 
 	"github.com/reeltree/reeltree/tree"
@@ -23,25 +24,52 @@ type guards struct {
 	lock [64]sync.RWMutex
 }
 
-func (g *guards) of(tenant, source string) *sync.RWMutex {
+func (g *guards) of(tenant, source string) *sync.RWMutex { return &g.lock[g.place(tenant, source)] }
+
+func (g *guards) place(tenant, source string) int {
 	g.once.Do(func() { g.seed = maphash.MakeSeed() })
-	return &g.lock[maphash.String(g.seed, tenant+"\x00"+source)%uint64(len(g.lock))]
+	return int(maphash.String(g.seed, tenant+"\x00"+source) % uint64(len(g.lock)))
 }
 
-// present holds off the deletion of a source that is there, until unlock.
-func (s *Store) present(ctx context.Context, tenant, source string) (unlock func(), err error) {
-	lock := s.guards.of(tenant, source)
-	lock.RLock()
+// share takes the locks of some sources, each once and always in one order, so
+// that nobody waits for anybody in a circle.
+func (g *guards) share(tenant string, sources []string) (unlock func()) {
+	var places []int
+	for _, source := range sources {
+		places = append(places, g.place(tenant, source))
+	}
+	slices.Sort(places)
+	places = slices.Compact(places)
+	for _, p := range places {
+		g.lock[p].RLock()
+	}
+	return func() {
+		for _, p := range places {
+			g.lock[p].RUnlock()
+		}
+	}
+}
+
+// present holds off the deletion of sources that are there, until unlock.
+func (s *Store) present(ctx context.Context, tenant string, sources ...string) (unlock func(), err error) {
+	unlock = s.guards.share(tenant, sources)
+	for _, source := range sources {
+		if err := s.there(ctx, tenant, source); err != nil {
+			unlock()
+			return nil, err
+		}
+	}
+	return unlock, nil
+}
+
+// there refuses a source that is gone or going.
+func (s *Store) there(ctx context.Context, tenant, source string) error {
 	src, _, err := read[tree.Source](ctx, s.sources, recordKey(tenant, source))
 	switch {
 	case errors.Is(err, ErrNotFound):
-		err = fmt.Errorf("%s: %w", source, errNoRecord)
+		return fmt.Errorf("%s: %w", source, errNoRecord)
 	case err == nil && src.State == stateDeleting:
-		err = fmt.Errorf("the source %s is being deleted: %w", source, ErrNotFound)
+		return fmt.Errorf("the source %s is being deleted: %w", source, ErrNotFound)
 	}
-	if err != nil {
-		lock.RUnlock()
-		return nil, err
-	}
-	return lock.RUnlock, nil
+	return err
 }

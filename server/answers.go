@@ -99,7 +99,12 @@ func (s *Server) runAnswer(ctx context.Context, st *eventStream, place *turn, q 
 	for _, e := range events {
 		a.Events = append(a.Events, e.body)
 	}
-	if err := s.cfg.Records.SaveAnswer(context.WithoutCancel(ctx), st.tenant, a); err != nil {
+	err := s.cfg.Records.SaveAnswer(context.WithoutCancel(ctx), st.tenant, a)
+	switch {
+	case err == nil:
+	case s.cfg.NotFound(err): // a source it quotes was deleted meanwhile
+		s.hub.drop(st)
+	default:
 		s.cfg.Log.Error("a finished answer cannot be recorded", "stream", st.id, "error", err)
 	}
 }

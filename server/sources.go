@@ -236,6 +236,7 @@ func (s *Server) deleteSource(w http.ResponseWriter, r *http.Request, tenant str
 	if err := s.cfg.Delete(r.Context(), tenant, src.ID); err != nil {
 		return err
 	}
+	s.hub.forget(tenant, src.ID)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
