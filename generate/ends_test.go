@@ -46,7 +46,11 @@ func TestEveryEndHasOneDone(t *testing.T) {
 		"only a held mark":       {reply("stop", nil, "[9]"), FinishStop, "*", "", true},
 		"runs away":              {endless, FinishLength, "*", "", false},
 		"own error keeps retry":  {reply("", &Error{Kind: KindModel, Message: "refused"}, "Eight"), FinishError, "Eight", "refused", false},
-		"failure before no word": {reply("", errors.New("down"), " "), FinishError, " ", "down", false},
+		"failure before no word": {reply("", errors.New("down"), " "), FinishStop, "*", "", true},
+		"only blanks":            {reply("stop", nil, "   ", "\n\t"), FinishStop, "*", "", true},
+		"only unseen signs":      {reply("stop", nil, "\u200b", "\ufeff \u00a0"), FinishStop, "*", "", true},
+		"only marks":             {reply("stop", nil, " [1]", " [2] "), FinishStop, "*", "", true},
+		"blanks before words":    {reply("stop", nil, "\n ", " Eight", " [1]."), FinishStop, "Eight.", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			events, text := collect(t, &Answerer{Find: finder(false, evidence...), Chat: c.chat}, Question{Text: "How far?"})
@@ -57,7 +61,20 @@ func TestEveryEndHasOneDone(t *testing.T) {
 			if d.Error != nil && (!strings.Contains(d.Error.Message, c.message) || d.Error.Kind != KindModel || strings.Contains(d.Error.Message, "\n")) {
 				t.Errorf("%+v", d.Error)
 			}
+			if c.note && (text == "" || strings.TrimSpace(text) != text) {
+				t.Errorf("the evidence answered %q", text)
+			}
 		})
+	}
+}
+
+// TestOnlyBlanksAreNoAnswer: where the model alone may answer, one that says
+// nothing to be seen ends in an error.
+func TestOnlyBlanksAreNoAnswer(t *testing.T) {
+	a := &Answerer{Find: finder(false, evidence...), Chat: says("   ")}
+	events, text := collect(t, a, Question{Text: "How far?", Options: Options{Answerer: "model"}})
+	if d := last(t, events); d.Finish != FinishError || d.Error == nil || !strings.Contains(d.Error.Message, "said nothing") || text != "" {
+		t.Errorf("%+v %q", d, text)
 	}
 }
 

@@ -138,9 +138,9 @@ func notInLanguage(r rune) bool {
 }
 
 // visible reports whether a text holds anything a reader sees.
-func visible(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
-}
+func visible(s string) bool { return strings.ContainsFunc(s, seen) }
+
+func seen(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
 
 func plain(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)

@@ -232,7 +232,7 @@ func (s *scanner) cite(numbers []int) error {
 	}
 	sentence, clause := s.said.cited()
 	for _, n := range numbers {
-		if !s.facts.numbers[n] {
+		if !s.facts.numbers[n] || s.w.points == 0 { // unknown, or behind nothing
 			s.dropped++
 			continue
 		}

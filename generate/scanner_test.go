@@ -69,7 +69,7 @@ var replies = []struct {
 	{"long words", "Donaudampfschifffahrtsgesellschaft and rechtsschutzversicherungsgesellschaften 2345234523452345", "Donaudampfschifffahrtsgesellschaft and rechtsschutzversicherungsgesellschaften 2345234523452345", 0},
 	{"other scripts", "八公里。[1] 三十公里[2]。 Größe – 🙂 [3]", "八公里。{1} 三十公里{2}。 Größe – 🙂{3}", 0},
 	{"markdown", "# Title\n- **one** [1]\n- `x[1]` two\n", "# Title\n- **one**{1}\n- `x{1}` two\n", 0},
-	{"blanks", "  two  blanks   [1]  end ", "  two  blanks  {1}  end ", 0},
+	{"blanks", "  two  blanks   [1]  end ", "two  blanks  {1}  end ", 0},
 	{"unfinished", "Eight [2", "Eight [2", 0},
 	{"cut code point", "Eight \xe2\x80", "Eight \uFFFD", 0},
 }

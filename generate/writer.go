@@ -125,8 +125,12 @@ func (w *writer) retrieved() {
 	}
 }
 
-// say sends text.
+// say sends text. Blanks before the first word are left out: a reply of nothing
+// else has said nothing.
 func (w *writer) say(text string) error {
+	if w.points == 0 {
+		text = strings.TrimLeftFunc(text, func(r rune) bool { return !seen(r) })
+	}
 	if text == "" {
 		return nil
 	}
