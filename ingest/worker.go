@@ -175,7 +175,7 @@ func (w *Worker) models() map[string]string {
 	if w.Models != nil {
 		return w.Models
 	}
-	return map[string]string{"l1": "extractive", "l2": "extractive", "l3": "extractive"}
+	return map[string]string{"l1": extractive, "l2": extractive, "l3": extractive}
 }
 
 // modelsOf names what described a source: a speech model only where it was asked.

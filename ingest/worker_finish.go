@@ -33,12 +33,18 @@ func (w *Worker) finish(ctx context.Context, job tree.Job, p *jobPlan) error {
 			t.Calls = t.Calls.Add(c.Calls)
 		}
 	}
-	t.Source.Nodes, t.Source.Calls = t.Counts(), t.Calls.Total()
+	warnings := p.Warnings
+	if warning, err := unsaid(ctx, t); err != nil {
+		return fmt.Errorf("cannot read the descriptions again: %w", err)
+	} else if warning != "" {
+		warnings = append(slices.Clip(warnings), warning)
+	}
+	t.Source.Nodes, t.Source.Calls, t.Source.Warnings = t.Counts(), t.Calls.Total(), warnings
 	if err := w.Results.SaveTree(ctx, job.Tenant, t); err != nil {
 		return fmt.Errorf("cannot store the tree: %w", err)
 	}
 	if _, err := w.changeSource(ctx, job, func(s *tree.Source) {
-		s.State, s.Error, s.Nodes, s.Calls = state, "", t.Source.Nodes, t.Source.Calls
+		s.State, s.Error, s.Nodes, s.Calls, s.Warnings = state, "", t.Source.Nodes, t.Source.Calls, warnings
 	}); err != nil {
 		return err
 	}
@@ -47,14 +53,14 @@ func (w *Worker) finish(ctx context.Context, job tree.Job, p *jobPlan) error {
 			return fmt.Errorf("cannot remove the content: %w", err)
 		}
 	}
-	return w.close(ctx, job, p, state)
+	return w.close(ctx, job, p, state, warnings)
 }
 
 // close records the end of a job and tells its listeners.
-func (w *Worker) close(ctx context.Context, job tree.Job, p *jobPlan, state tree.State) error {
+func (w *Worker) close(ctx context.Context, job tree.Job, p *jobPlan, state tree.State, warnings []string) error {
 	now, err := w.changeJob(ctx, job, func(j *tree.Job) {
 		if !j.State.Ended() {
-			j.State, j.Error, j.Tries = state, "", 0
+			j.State, j.Error, j.Tries, j.Warnings = state, "", 0, warnings
 		}
 	})
 	if err != nil {

@@ -210,6 +210,14 @@ func TestOnlyFramesAreKept(t *testing.T) {
 // forgetless is a store that cannot drop clips.
 type forgetless struct{ Results }
 
+// told is a describer with words of its own for sections.
+type told struct{ counted }
+
+func (d *told) L2(ctx context.Context, r tree.ClipRequest) (string, tree.Calls, error) {
+	text, calls, err := d.counted.L2(ctx, r)
+	return "Told anew: " + text, calls, err
+}
+
 // Clips of another model must not be taken for this one's, even where the
 // store cannot drop them.
 func TestOtherModelsDescribeAnew(t *testing.T) {
@@ -221,7 +229,7 @@ func TestOtherModelsDescribeAnew(t *testing.T) {
 		if !can {
 			w.Results = forgetless{m}
 		}
-		d := &counted{}
+		d := &told{}
 		w.Describer, w.Models = d, map[string]string{"l2": "another"}
 		src, _ := m.ingest(t, w, put, tree.IngestOptions{})
 		tr := m.tree(t, src.ID)
