@@ -98,7 +98,7 @@ func (w *printer) see(e client.Event) error {
 		w.cited = nil
 		say(w.p.Stdout, "\n(the connection was lost and the answer begins again)\n")
 	case "done":
-		return w.done()
+		return w.done(e)
 	}
 	return nil
 }
@@ -160,9 +160,13 @@ func placeText(e client.Event) (string, bool) {
 	return span.String(), true
 }
 
-func (w *printer) done() error {
+func (w *printer) done(e client.Event) error {
 	if w.open {
 		say(w.p.Stdout, "\n")
+	}
+	var end struct{ Note string }
+	if json.Unmarshal(e.Raw, &end) == nil && end.Note != "" { // what a reader should know of how it was made
+		say(w.p.Stdout, "\nnote: %s\n", end.Note)
 	}
 	if len(w.cited) > 0 {
 		say(w.p.Stdout, "\nfrom\n")

@@ -17,6 +17,7 @@ type Record struct {
 	Evidence  []Evidence `json:"evidence"` // what was cited, in the order of the first citation
 	Citations []Citation `json:"citations"`
 	Finish    string     `json:"finish"`
+	Note      string     `json:"note,omitempty"` // what a reader should know of how it was made
 	numbers   map[int]Evidence
 }
 
@@ -30,6 +31,7 @@ func ReadRecord(question string, events []json.RawMessage) Record {
 			Type   string `json:"type"`
 			Text   string `json:"text"`
 			Finish string `json:"finish"`
+			Note   string `json:"note"`
 		}
 		if json.Unmarshal(raw, &head) != nil {
 			continue
@@ -48,7 +50,7 @@ func ReadRecord(question string, events []json.RawMessage) Record {
 			text.Reset()
 			r.Evidence, r.Citations = []Evidence{}, []Citation{}
 		case "done":
-			r.Finish = head.Finish
+			r.Finish, r.Note = head.Finish, head.Note
 		}
 	}
 	r.Answer = text.String()
@@ -152,6 +154,9 @@ func writeAnswerMarkdown(b *bytes.Buffer, r Record) {
 		}
 	}
 	fmt.Fprintf(b, "%s\n", string(text[from:]))
+	if r.Note != "" {
+		fmt.Fprintf(b, "\n> %s\n", markdownText(r.Note))
+	}
 	if len(r.Evidence) == 0 {
 		return
 	}

@@ -63,6 +63,16 @@ func TestAnswersAreExported(t *testing.T) {
 	}
 }
 
+// TestExportsSayHowAnAnswerWasMade: who reads the file is told, too.
+func TestExportsSayHowAnAnswerWasMade(t *testing.T) {
+	r := ReadRecord("How far?", append(recorded(t, "Eight kilometres [1].", evidence...)[:3], json.RawMessage(`{"type":"done","finish":"stop","note":"The chat model failed: 401 <b>."}`)))
+	for format, want := range map[string]string{"md": "\n> The chat model failed: 401 &lt;b>.\n", "json": `"note":"The chat model failed: 401`} {
+		if _, data, _, err := ExportAnswer(r, format); err != nil || !strings.Contains(string(data), want) {
+			t.Errorf("%s: %v\n%s", format, err, data)
+		}
+	}
+}
+
 func TestCaptionsAreOfOneRecording(t *testing.T) {
 	two := append(slices.Clone(evidence[:1]), of(other, .8, "The ferry went to the harbour."))
 	r := ReadRecord("Where?", recorded(t, "Eight kilometres away [1]. The ferry went to the harbour [2].", two...))

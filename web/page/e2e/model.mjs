@@ -1,7 +1,7 @@
 // A chat endpoint in the OpenAI style that answers from the evidence it is
 // given, and finds it enough for everything but bananas. A question that says
 // "slowly" gets half of its answer, and the rest when the test lets it go.
-// Pictures are described at once, those after the first `describes` calls when
+// A question that says "unpaid" is refused. Pictures are described at once, those after the first `describes` calls when
 // the test lets them go.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -28,6 +28,11 @@ export class Model {
     for await (const chunk of request) body += chunk;
     const { messages, stream } = JSON.parse(body);
     const text = messages.map((m) => (typeof m.content === 'string' ? m.content : m.content.map((p) => p.text ?? '').join('\n'))).join('\n');
+    if (/\nQuestion: [^\n]*unpaid[^\n]*\s*$/.test(text)) {
+      reply.writeHead(401, { 'Content-Type': 'application/json' });
+      reply.end(JSON.stringify({ error: { message: 'Incorrect API key provided', type: 'invalid_request_error' } }));
+      return;
+    }
     const pictures = messages.flatMap((m) => (Array.isArray(m.content) ? m.content : [])).filter((p) => p.type === 'image_url').length;
     if (pictures && this.describes-- <= 0) await Promise.race([new Promise((go) => this.#held.push(go)), once(reply, 'close')]);
     if (reply.destroyed) return;

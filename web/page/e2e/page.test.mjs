@@ -22,6 +22,8 @@ const watching = (options, run) => on(`#/s/${source}`, options, async (page, ope
   await loaded(page);
   await run(page, opened);
 });
+/** Every moment shows its picture; one that is cut out of the recording takes a while. */
+const pictures = (page) => page.waitForFunction(() => { const all = [...document.querySelectorAll('[data-evidence] img')]; return all.length > 0 && all.every((i) => i.complete && i.naturalWidth > 0); });
 const halfWay = (page) => page.waitForFunction(() => (document.querySelector('[data-answer-text]')?.textContent.length ?? 0) > 30);
 
 describe('watching', () => {
@@ -56,7 +58,26 @@ describe('watching', () => {
     await finished(page);
     const numbers = (selector, get) => page.$$eval(selector, (all, g) => all.map((e) => (g ? e.dataset.evidence : e.textContent.trim())).sort(), get);
     assert.deepEqual(await numbers('.mark', false), await numbers('[data-evidence]', true));
-    assert.ok(await page.$$eval('[data-evidence] img', (all) => all.length > 0 && all.every((i) => i.complete && i.naturalWidth > 0)));
+    await pictures(page);
+  }));
+
+  it('says so when the model refused and the evidence answers instead', () => watching({}, async (page) => {
+    await ask(page, 'How heavy was a lens of the first order, unpaid?');
+    await finished(page);
+    assert.match(await page.textContent('[data-answer-note]'), /chat model failed.*key/s);
+    assert.ok((await page.textContent('[data-answer-text]')).trim().length > 20);
+    await ask(page, 'How heavy was a lens of the first order?');
+    await finished(page);
+    assert.equal(await page.locator('article', { hasText: 'How heavy was a lens of the first order?' }).locator('[data-answer-note]').count(), 0);
+  }));
+
+  it('cites each sentence of a summary where it is said, and its titles where they begin', () => watching({}, async (page) => {
+    await ask(page, 'What is this about?');
+    await finished(page);
+    const said = await page.$$eval('[data-answer-text]', (all) => all.at(-1).innerText.replaceAll('\u00a0', ' '));
+    for (const [words, time] of [['The idea of rings', '0:00:44'], ['on a clear night.', '0:00:20'], ['fit into a wallet.', '0:02:10']]) {
+      assert.match(said, new RegExp(`${words}\\s*${time}`));
+    }
   }));
 
   it('opens a deep link at its second', () => on(`#/s/${source}?t=88.5`, {}, async (page) => {
@@ -214,7 +235,7 @@ describe('a token', () => {
         await loaded(page); // by ticket
         await ask(page, 'How far was the first lens seen?');
         await finished(page);
-        assert.ok(await page.$$eval('[data-evidence] img', (all) => all.length > 0 && all.every((i) => i.naturalWidth > 0)));
+        await pictures(page);
       });
     } finally {
       await guarded.stop();

@@ -90,7 +90,7 @@ const handlers = {
   token: (m) => $('answer').append(m.text),
   citation: (m) => { const e = moments.get(m.n); if (e) $('answer').append(' ', timeLink({ ...e, span: m.span ?? e.span }), ' '); },
   revised: () => $('answer').replaceChildren(),
-  done: (m) => { if (stream && m.stream === stream.id) finish(m.error ? m.error.message : m.finish === 'cancelled' ? 'Stopped.' : ''); },
+  done: (m) => { if (stream && m.stream === stream.id) finish(m.error ? m.error.message : m.finish === 'cancelled' ? 'Stopped.' : m.note ?? ''); },
   gap: (m) => { if (stream && m.stream === stream.id) { start(); stream.epoch = m.epoch; stream.seq = m.first - 1; } },
   source: () => load(),
   error: (m) => finish(m.message),

@@ -78,6 +78,8 @@ export interface Done extends Numbered {
   usage?: { calls: number; tokens_in: number; tokens_out: number };
   timing_ms?: { retrieve: number; first_token: number; total: number };
   coverage?: number;
+  /** What a reader should know of how the answer was made. */
+  note?: string;
   /** Of a job. */
   state?: State;
   source?: string;
