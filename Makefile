@@ -82,7 +82,7 @@ clean:
 minilm:
 	@scripts/minilm.sh
 
-## train: learn the weights in model/weights again (train/README.md)
+## train: learn the weights in model/weights and retrieve/weights again (train/README.md)
 train:
 	@train/run.sh
 

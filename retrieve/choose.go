@@ -117,7 +117,7 @@ type limits struct {
 func (l *ledger) choose(candidates []*candidate, lim limits) (kept []*candidate, leftOut int) {
 	rest := make([]*candidate, 0, len(candidates))
 	for _, c := range candidates {
-		if !l.overlaps(c) {
+		if !l.overlaps(c) && !l.repeats(c) {
 			c.read(l.gaps)
 			if c.utility = c.rel; !lim.plain {
 				c.utility = l.utility(c).sum()
@@ -144,6 +144,7 @@ func (l *ledger) choose(candidates []*candidate, lim limits) (kept []*candidate,
 		room -= c.tokens
 		l.add(c)
 		kept = append(kept, c)
+		rest = slices.DeleteFunc(rest, c.copies)
 		if lim.plain {
 			continue
 		}

@@ -202,7 +202,7 @@ func TestWriteLessons(t *testing.T) {
 	if *lessonsDir == "" {
 		t.Skip("run with -lessons FOLDER to write what the navigator learns from")
 	}
-	for _, name := range []string{"moments-train", "moments-dev", "meetings-train", "meetings-dev"} {
+	for _, name := range []string{"moments-train", "meetings-train"} {
 		l := newLessons(t, filepath.Join(*lessonsDir, name))
 		if strings.HasPrefix(name, "moments") {
 			l.moments(name)

@@ -141,7 +141,12 @@ func (s *search) find(ctx context.Context, text string, round *Round) ([]*candid
 		return nil, err
 	}
 	most := orDefault(s.q.Trees, entryTrees)
-	if q.trees, err = s.e.trees(ctx, s.q.Scope.Tenant, enterable(hits, s.scope, most)); err != nil {
+	if len(s.scope) <= most {
+		q.trees, err = s.e.trees(ctx, s.q.Scope.Tenant, enterable(hits, s.scope, most))
+	} else {
+		q.trees, err = s.e.unlike(ctx, s.q.Scope.Tenant, hits, most)
+	}
+	if err != nil {
 		return nil, err
 	}
 	entry := map[string]float64{}

@@ -1,21 +1,42 @@
 #!/usr/bin/env bash
-# Learns model/weights again: makes the locked Python environment, fetches the
-# pinned packages, trains on one thread.
+# Learns the shipped weights again: makes the locked Python environment, fetches
+# the pinned packages, trains on one thread. run.sh embedder | navigator learns
+# one of them; the navigator learns on the vectors of the embedder that is there.
 set -euo pipefail
 cd "$(dirname "$0")"
 export REELTREE_SHARED=${REELTREE_SHARED:-$(cd ../.. && pwd)/shared}
-environment=../.cache/train/python
+work=../.cache/train
+environment=$work/python
 
 fail() { printf 'train: %s\n' "$*" >&2; exit 1; }
-for tool in python3 apt-get dpkg-deb mvn; do
+what=${1:-both}
+case $what in
+embedder | navigator | both) ;;
+*) fail "$what is not a part that is learned; name embedder, navigator or nothing for both" ;;
+esac
+tools=(python3)
+[ "$what" = navigator ] || tools+=(apt-get dpkg-deb mvn)
+[ "$what" = embedder ] || tools+=(go)
+for tool in "${tools[@]}"; do
   command -v "$tool" >/dev/null || fail "$tool is missing and fetches or reads what the weights are learned from; install it and run make train again"
 done
 [ -f "$REELTREE_SHARED/bench/moments-train.jsonl.gz" ] ||
   fail "$REELTREE_SHARED holds no bench/moments-train.jsonl.gz, which the weights are learned from; set REELTREE_SHARED to the folder that does"
 
-if [ ! -f "$environment/.whole" ]; then
+wanted=$(sha256sum requirements.txt)
+if [ "$(cat "$environment/.whole" 2>/dev/null)" != "$wanted" ]; then
   python3 -m venv "$environment"
   "$environment/bin/pip" install --quiet --require-hashes -r requirements.txt
-  touch "$environment/.whole"
+  printf '%s' "$wanted" >"$environment/.whole"
 fi
-PATH=$(cd "$environment/bin" && pwd):$PATH exec python -m embedder "$@"
+PATH=$(cd "$environment/bin" && pwd):$PATH
+if [ "$what" != navigator ]; then
+  python -m embedder "${@:2}"
+fi
+if [ "$what" != embedder ]; then
+  mkdir -p "$work/lessons"
+  lessons=$(cd "$work/lessons" && pwd)
+  (cd .. && go test ./retrieve -count=1 -run TestWriteLessons -lessons "$lessons" >/dev/null) ||
+    fail "go test ./retrieve -run TestWriteLessons fails and writes what the navigator learns from; run it to see why"
+  python -m navigator "${@:2}"
+fi

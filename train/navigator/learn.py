@@ -56,8 +56,16 @@ def loss(w, shape, paths, q, steps):
     return total + 0.5 * regions(z)
 
 
+# What moves the carried state, learned by walks after the rest; and what stage 2 learns.
+STATE = ("value", "out", "norm", "gate", "up", "down")
+STOP = ("halt",)
+
+
 class Learner:
-    def __init__(self, lessons: Lessons, questions: list[Question], shape: model.Shape, r: Recipe):
+    """Without rounds it learns what nodes are held against the question by, with rounds what
+    moves the state."""
+
+    def __init__(self, lessons: Lessons, questions: list[Question], shape: model.Shape, r: Recipe, begun: dict | None = None):
         self.lessons, self.shape, self.recipe = lessons, shape, r
         self.questions = [q for q in questions if q.counts[3] <= r.most]
         self.steps = Layout(lessons, r.seen, r.sharpness).lay(self.questions, r.rounds)
@@ -66,7 +74,7 @@ class Learner:
         self.scale = np.zeros(lessons.features, np.float32)
         reads = list(r.reads) if r.reads else slice(None)
         self.scale[reads] = (1 / (lessons.phi[notes].std(0) + 1e-2))[reads]
-        self.weights = model.start(jax.random.PRNGKey(r.seed), shape, lessons.features, r.reads_vectors)
+        self.weights = begun or model.start(jax.random.PRNGKey(r.seed), shape, lessons.features, r.reads_vectors)
         total = r.epochs * (len(self.questions) // r.batch)
         self.optimizer = optax.adamw(optax.cosine_decay_schedule(r.rate, total), weight_decay=r.decay)
         self.state = self.optimizer.init(self.weights)
@@ -75,9 +83,9 @@ class Learner:
         self.epoch, self.curve = 0, []
 
     def _apply(self, w, state, g):
-        g = {k: jnp.zeros_like(v) if k.startswith("halt") else v for k, v in g.items()}
         change, state = self.optimizer.update(g, state, w)
-        return optax.apply_updates(w, {k: jnp.zeros_like(v) if k.startswith("halt") else v for k, v in change.items()}), state
+        still = lambda k: k.startswith(STOP) or k.startswith(STATE) != (self.recipe.rounds > 0)
+        return optax.apply_updates(w, {k: jnp.zeros_like(v) if still(k) else v for k, v in change.items()}), state
 
     def run_epoch(self) -> float:
         order = np.random.default_rng([self.recipe.seed, self.epoch]).permutation(len(self.questions))
@@ -91,6 +99,22 @@ class Learner:
         self.epoch += 1
         self.curve.append(float(np.mean(losses)))
         return self.curve[-1]
+
+    def keep(self, file) -> None:
+        """Writes everything that goes on from here."""
+        leaves = jax.tree.leaves((self.weights, self.state))
+        part = file.with_suffix(".part.npz")
+        np.savez(part, *leaves, epoch=self.epoch, curve=self.curve)
+        part.replace(file)
+
+    def resume(self, file) -> None:
+        """Goes on from what keep wrote, if anything."""
+        if not file.exists():
+            return
+        with np.load(file) as saved:
+            leaves, shape = jax.tree.flatten((self.weights, self.state))
+            self.weights, self.state = jax.tree.unflatten(shape, [jnp.asarray(saved[f"arr_{i}"]) for i in range(len(leaves))])
+            self.epoch, self.curve = int(saved["epoch"]), [float(x) for x in saved["curve"]]
 
 
 def folded(weights: dict, scale: np.ndarray) -> dict[str, np.ndarray]:

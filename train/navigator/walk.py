@@ -21,7 +21,7 @@ class Walker:
     @staticmethod
     def _step(w, q, z, node, phi, there, shape):
         scores = model.logits(w, shape, q + z, node, phi)
-        return scores.mean(1), model.update(w, shape, q, z, scores, node, there)
+        return scores.mean(1), model.update(w, shape, q, z, scores, node, there) if "out" in w else z
 
     def children(self, q: Question, z, rows: np.ndarray, width: int):
         """One step for one question: the row chosen and the new state."""

@@ -1,0 +1,76 @@
+package retrieve
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+)
+
+// Two clips of different sources are copies of one another, damaged or edited a
+// little, from this cosine on; shorter ones are alike by chance.
+const (
+	copyCosine = .9
+	copyTokens = 20
+)
+
+// copyReach is how many times the trees of a question are looked through for
+// ones that are no copies.
+const copyReach = 4
+
+// unlike are the views of the sources with the best hits, at most most, and of
+// copies of the place that was hit only one: five uploads of one talk would
+// leave no room for anything else.
+func (e *Engine) unlike(ctx context.Context, tenant string, hits []Hit, most int) ([]*view, error) {
+	best := map[string]string{} // the best L2 of a source
+	var sources []string
+	for _, h := range hits {
+		if !slices.Contains(sources, h.Source) && len(sources) < copyReach*most {
+			sources = append(sources, h.Source)
+		}
+		if best[h.Source] == "" && strings.Contains(h.Node, ".") {
+			best[h.Source] = h.Node
+		}
+	}
+	var out []*view
+	for len(out) < most && len(sources) > 0 {
+		n := min(most-len(out), len(sources))
+		views, err := e.trees(ctx, tenant, slices.Clone(sources[:n]))
+		if err != nil {
+			return nil, err
+		}
+		slices.SortFunc(views, func(a, b *view) int {
+			return cmp.Compare(slices.Index(sources, a.tree.Source.ID), slices.Index(sources, b.tree.Source.ID))
+		})
+		for _, v := range views {
+			if !slices.ContainsFunc(out, func(o *view) bool { return v.copyAt(o, best[v.tree.Source.ID], best[o.tree.Source.ID]) }) {
+				out = append(out, v)
+			}
+		}
+		sources = sources[n:]
+	}
+	slices.SortFunc(out, func(a, b *view) int { return cmp.Compare(a.tree.Source.ID, b.tree.Source.ID) })
+	return out, nil
+}
+
+// copyAt reports whether the clips of two nodes are copies.
+func (v *view) copyAt(o *view, node, other string) bool {
+	a, in := v.byNode[node]
+	b, too := o.byNode[other]
+	return in && too && v.copies(a, o, b)
+}
+
+// copies reports whether clip a of v is a copy of clip b of another source.
+func (v *view) copies(a int, o *view, b int) bool {
+	x, y := &v.clips[a], &o.clips[b]
+	return min(v.tokens(x.lo, x.hi), o.tokens(y.lo, y.hi)) >= copyTokens && dot(x.vector, y.vector) >= copyCosine
+}
+
+// copies reports whether two candidates lie in copies of one clip.
+func (c *candidate) copies(o *candidate) bool {
+	return c.s.tree.Source.ID != o.s.tree.Source.ID && c.s.copies(c.clip, o.s.view, o.clip)
+}
+
+// repeats reports whether a candidate's clip is a copy of one that evidence of
+// another source was chosen from: a second upload adds nothing.
+func (l *ledger) repeats(c *candidate) bool { return slices.ContainsFunc(l.chosen, c.copies) }
