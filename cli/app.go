@@ -71,8 +71,9 @@ func (a *app) openModels(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	_, fast := a.embedder.(model.Builtin)
 	a.engine, err = retrieve.Open(retrieve.Config{
-		Dir:   dir,
+		Dir: dir, Remember: !fast,
 		Embed: a.embedder.Embed, EmbedderName: a.embedder.Name(), Dim: a.embedder.Dim(), Trees: a.store.Tree,
 		Vectors: vectors, Rounds: a.settings.Rounds.V, Budget: a.settings.Budget.V, Log: a.log,
 	})

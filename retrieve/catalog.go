@@ -135,6 +135,17 @@ func (c *catalog) all(tenant string) []*listed {
 	return t.order
 }
 
+// each visits every source of every tenant.
+func (c *catalog) each(visit func(*listed)) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, t := range c.tenants {
+		for _, l := range t.sources {
+			visit(l)
+		}
+	}
+}
+
 // in are the sources of a scope, by id.
 func (c *catalog) in(s Scope) (out []*listed) {
 	admitted := func(l *listed) bool { return s.admits(&l.facts) && l.touches(s.Span) }

@@ -17,6 +17,7 @@ type Config struct {
 	Embed        Embed
 	EmbedderName string // vectors stored under another name are made anew
 	Dim          int
+	Remember     bool // keep the vectors of sentences in Dir too: for an embedder that is slow or costs
 	Trees        Trees
 	Vectors      Index        // nil means an exact scan
 	Weights      *Weights     // of the navigator; nil means the shipped ones
@@ -199,7 +200,7 @@ func (e *Engine) Remove(ctx context.Context, tenant, source string) error {
 	defer e.write.Unlock()
 	e.catalog.drop(tenant, source)
 	e.views.drop(tenant, source)
-	return errors.Join(e.vectors.Remove(ctx, tenant, source), e.words.Remove(ctx, tenant, source), e.store.remove(tenant, source))
+	return errors.Join(e.vectors.Remove(ctx, tenant, source), e.words.Remove(ctx, tenant, source), e.store.remove(tenant, source), e.store.removeViews(tenant, source))
 }
 
 // Has reports whether a source is searchable by words and vectors.
@@ -232,7 +233,7 @@ func (e *Engine) view(ctx context.Context, tenant, source string) (*view, error)
 		if err != nil {
 			return nil, fmt.Errorf("the tree of source %s cannot be read: %w", source, err)
 		}
-		return newView(ctx, t, e.cfg.Embed, e.cfg.EmbedderName, e.cfg.Dim)
+		return e.layOut(ctx, tenant, source, t)
 	})
 }
 

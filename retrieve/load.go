@@ -179,7 +179,7 @@ func (e *Engine) load() error {
 		return e.loadWords(k)
 	})
 	if err == nil {
-		err = e.dropUnknown(ctx)
+		err = errors.Join(e.dropUnknown(ctx), e.dropViews())
 	}
 	if err != nil || e.words.Len() == nodes || e.store.dir == "" {
 		return err
