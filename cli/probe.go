@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/reeltree/reeltree/ingest"
 )
@@ -69,7 +70,7 @@ func (cmd probeCmd) probe(ctx context.Context, s *Settings, p Process) (facts, e
 		got.Video, got.Display = 1, fmt.Sprintf("%dx%d", m.Video.Width, m.Video.Height)
 	}
 	if len(m.Warnings) > 0 {
-		got.Warning = m.Warnings[0]
+		got.Warning = strings.Join(m.Warnings, " ")
 	}
 	return got, nil
 }

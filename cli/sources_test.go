@@ -155,3 +155,16 @@ func TestNamesAreTakenByTheByte(t *testing.T) {
 		t.Errorf("the data folder: %v", err)
 	}
 }
+
+// TestProbeTellsEveryWarning, not the first alone.
+func TestProbeTellsEveryWarning(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.srt")
+	text := "1\n00:00:05,000 --> 00:00:09,000\nOne caf\xe9.\n\n2\n00:00:09,000 --> 00:00:07,000\nBackwards.\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := run(t, "probe", file)
+	if code != exitOK || strings.Count(out, ". ")+strings.Count(out, ".\n") < 2 {
+		t.Errorf("exit %d, %q %q", code, out, errs)
+	}
+}

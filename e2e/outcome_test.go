@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reeltree/reeltree/client"
 	"github.com/reeltree/reeltree/internal/testkit"
+	"github.com/reeltree/reeltree/tree"
 )
 
 // write makes a file in a folder of the test's own.
@@ -102,5 +104,36 @@ func TestOneKillIsNoAlarm(t *testing.T) {
 	out, errs, code := runWith(t, testTime, nil, binary, "list", "--data", data)
 	if code != 0 || !strings.Contains(out, "note.md") || strings.Contains(errs, "Filestore") || strings.Contains(errs, "consumer") {
 		t.Errorf("exit %d, %s%s", code, out, errs)
+	}
+}
+
+// TestJobStreamEndsWithItsJob: over the WebSocket too, the second ingest of a
+// source is done when its job is, and not when the source says it still is.
+func TestJobStreamEndsWithItsJob(t *testing.T) {
+	s := serve(t, t.TempDir())
+	must(t, "ingest", "--server", s.addr, demo(t))
+	f, err := os.Open(demo(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c := client.New(client.Config{URL: s.addr})
+	defer c.Close()
+	took, err := c.Upload(t.Context(), "talk.mp4", f, client.UploadOptions{SubtitlesName: "a.srt", Subtitles: []byte("1\n00:00:05,000 --> 00:00:09,000\nA new line.\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := dial(t, s)
+	socket.say(map[string]any{"type": "subscribe", "id": "j", "stream": took.Stream})
+	for {
+		m := socket.hear()
+		if m.Type != "done" {
+			continue
+		}
+		job, err := c.Job(t.Context(), took.Job)
+		if err != nil || job.State != tree.StateDone || m.State != "done" {
+			t.Errorf("the stream ends as %s while the job is %s (%v)", m.State, job.State, err)
+		}
+		return
 	}
 }
