@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	readerRounds   = 10  // of readers alone, then beside a writer
+	readerRounds   = 5   // of readers alone, then beside a writer
 	readerSearches = 100 // of each reader in a round
 )
 
