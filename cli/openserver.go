@@ -7,10 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net"
-	"path"
-	"strings"
 
 	"github.com/reeltree/reeltree/generate"
 	"github.com/reeltree/reeltree/ingest"
@@ -91,7 +88,7 @@ func (a *app) checkWish(ctx context.Context, u server.Upload) error {
 
 // uploaded is the record of what was handed over, before anything is known of it.
 func uploaded(u server.Upload) tree.Source {
-	src := tree.Source{ID: u.ID, Tenant: u.Tenant, Title: u.Name, Origin: u.Name, Bytes: u.Bytes, MIME: mime.TypeByExtension(strings.ToLower(path.Ext(u.Name)))}
+	src := tree.Source{ID: u.ID, Tenant: u.Tenant, Title: u.Name, Origin: u.Name, Bytes: u.Bytes}
 	if u.Collection != "" {
 		src.Collections = []string{u.Collection}
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"os"
 	"path"
 	"slices"
@@ -135,7 +134,7 @@ func (w *Worker) planDocument(ctx context.Context, src tree.Source, format strin
 	p.Warnings, p.Partial = append(p.Warnings, d.facts.Warnings...), d.facts.Partial
 	titled(&p.Source, d.title)
 	p.Source.Language = cmp.Or(p.Source.Language, d.facts.Language)
-	p.Source.Length, p.Source.MIME = d.length, documentMIME(format, nameOf(src))
+	p.Source.Length, p.Source.MIME = d.length, cmp.Or(src.MIME, documentMIME(format, nameOf(src)))
 	all := d.materials(p.Source)
 	for _, m := range all {
 		p.Stretches = append(p.Stretches, Stretch{Span: m.Span, Title: m.Title})
@@ -174,9 +173,16 @@ func documentMIME(format, name string) string {
 	case formatPDF:
 		return "application/pdf"
 	case formatPacked:
-		return cmp.Or(mime.TypeByExtension(strings.ToLower(path.Ext(name))), "application/zip")
+		return cmp.Or(packedMIME[strings.ToLower(path.Ext(name))], "application/zip")
 	}
 	return "text/plain; charset=utf-8"
+}
+
+// packedMIME are the media types by name, the same on every host.
+var packedMIME = map[string]string{
+	".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsm": "application/vnd.ms-excel.sheet.macroenabled.12",
+	".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+	".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation", ".epub": "application/epub+zip",
 }
 
 // planSubtitles plans a subtitle file that stands alone: a document with media spans.

@@ -17,6 +17,9 @@ type MediaRequest struct {
 	Exact      bool       `json:"exact,omitempty"` // a clip begins and ends at its times; else at key frames
 }
 
+// unknownMIME is the media type of what the probe knows no better one for.
+const unknownMIME = "application/octet-stream"
+
 // MediaFacts is what probing found out, on the source's own timeline.
 type MediaFacts struct {
 	Kind       tree.Kind       `json:"kind"`

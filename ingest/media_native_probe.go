@@ -132,7 +132,7 @@ func mediaMIME(format string, streams []mediaStream) string {
 	case strings.HasSuffix(format, "_pipe"):
 		return "image/" + strings.TrimSuffix(format, "_pipe")
 	case name == "":
-		return "application/octet-stream"
+		return unknownMIME
 	}
 	return kind + "/" + name
 }

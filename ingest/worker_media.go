@@ -48,7 +48,10 @@ func (w *Worker) planMedia(ctx context.Context, src tree.Source, opt tree.Ingest
 // describe puts the facts into the source's record.
 func (p *jobPlan) describe(facts MediaFacts) {
 	s := &p.Source
-	s.Kind, s.DurationMS, s.MIME = facts.Kind, facts.DurationMS, cmp.Or(s.MIME, facts.MIME)
+	s.Kind, s.DurationMS = facts.Kind, facts.DurationMS
+	if s.MIME == "" || facts.MIME != unknownMIME { // what was found in the file counts more than its name or a server's word
+		s.MIME = facts.MIME
+	}
 	if facts.Video != nil {
 		s.Width, s.Height = facts.Video.Width, facts.Video.Height
 		p.Frames = facts.Video.Frames

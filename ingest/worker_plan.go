@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -131,9 +132,7 @@ func (w *Worker) savePlan(ctx context.Context, job tree.Job, p *jobPlan) (tree.J
 		}
 		s.Kind, s.DurationMS, s.Length, s.Width, s.Height = f.Kind, f.DurationMS, f.Length, f.Width, f.Height
 		s.Title, s.Language, s.Fingerprint, s.Warnings = f.Title, f.Language, mark, p.Warnings
-		if s.MIME == "" {
-			s.MIME = f.MIME
-		}
+		s.MIME = cmp.Or(f.MIME, s.MIME)
 	})
 	if err != nil {
 		return job, err
