@@ -30,7 +30,7 @@ func (doctorCmd) Run(ctx context.Context, s *Settings, p Process) error {
 		ping func(model.Config) error
 	}{
 		{"chat model", s.LLM, func(c model.Config) error { return pingChat(ctx, c) }},
-		{"vision model", s.VLM, func(c model.Config) error { return pingChat(ctx, c) }},
+		{"vision model", s.VLM, func(c model.Config) error { c.Role = "vision"; return pingChat(ctx, c) }},
 		{embedding, s.Embed, func(c model.Config) error {
 			m, err := model.NewEmbedder(c)
 			if err != nil {

@@ -75,7 +75,9 @@ func newDescriber(s *Settings, memory *library.Store, log *slog.Logger) (tree.De
 	if s.VLM.URL.V == "" {
 		return nil, extractive, nil
 	}
-	chat, err := model.NewChat(s.VLM.config(s, log))
+	eyes := s.VLM.config(s, log)
+	eyes.Role = "vision"
+	chat, err := model.NewChat(eyes)
 	if err != nil {
 		return nil, "", err
 	}

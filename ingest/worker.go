@@ -134,7 +134,7 @@ func (w *Worker) settle(ctx context.Context, job tree.Job, t tree.Task, l *live,
 	case updateErr != nil:
 		return errors.Join(err, updateErr)
 	case now.Tries >= maxTries:
-		return w.fail(keep, now, fmt.Sprintf("The ingest failed %d times and was set aside, the last time because of this: %s; retry it once that is mended.", maxTries, flatText(err.Error(), 300)))
+		return w.fail(keep, now, fmt.Sprintf("The ingest failed %d times and was set aside, the last time because of this: %s; retry it once that is mended.", maxTries, reasonOf(err)))
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ type client struct {
 }
 
 func newClient(op string, c Config) (*client, error) {
+	op = cmp.Or(c.Role, op)
 	c, host, err := c.withDefaults()
 	if err != nil {
 		return nil, fmt.Errorf("%s model: %w", op, err)

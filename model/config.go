@@ -14,6 +14,7 @@ type Config struct {
 	URL   string // base address; without a path "/v1" is added
 	Model string // name the endpoint knows the model by
 	Key   Secret // zero: no Authorization header
+	Role  string // what it is for, as its errors name it: "vision"; empty = the kind of call, such as "chat"
 
 	Concurrency int           // requests at once; 0 = 16
 	Retries     int           // further tries after a failure that may pass; 0 = 3, negative = none

@@ -38,7 +38,7 @@ var ErrNoText = errors.New("no text")
 // Error is the failure of a call. Its text is one sentence that names the
 // model, the reason and what to do; it never holds the key.
 type Error struct {
-	Op         string // "chat", "embedding", "transcription"
+	Op         string // "chat", "embedding", "transcription", or the role in the settings, such as "vision"
 	Kind       Kind
 	Model      string        // as configured
 	Endpoint   string        // host and port
@@ -83,6 +83,15 @@ var sentences = map[Kind]string{
 	KindTooLarge: " went over a size limit",
 	KindRefused:  " declined to answer",
 	KindUpstream: " failed",
+}
+
+// Sentence is Error: what people are told of a failure wherever it is wrapped.
+func (e *Error) Sentence() string { return e.Error() }
+
+// Permanent reports that the same call cannot succeed before somebody changes a
+// setting or the endpoint.
+func (e *Error) Permanent() bool {
+	return e.Kind == KindAuth || e.Kind == KindNoModel || e.Kind == KindRefused
 }
 
 // temporary reports whether the same call may succeed a moment later.
