@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"syscall"
 
 	"github.com/reeltree/reeltree/generate"
 )
@@ -48,6 +49,7 @@ const (
 	codeUploadTooBig = 1502
 	codeManyStreams  = 1503
 	codeManySockets  = 1504
+	codeDiskFull     = 1505
 	codeInternal     = 1901
 	codeStopping     = 1902
 )
@@ -80,6 +82,7 @@ var errorTable = []struct {
 	{codeUploadTooBig, 413, false, "the upload is larger than allowed"},
 	{codeManyStreams, 429, true, "the connection has too many streams"},
 	{codeManySockets, 503, true, "too many WebSocket connections are open"},
+	{codeDiskFull, 507, true, "the disk of the service is full"},
 	{codeInternal, 500, true, "an error inside the service; its log has the cause"},
 	{codeStopping, 503, true, "the service is shutting down"},
 }
@@ -126,6 +129,9 @@ func (s *Server) wireError(err error, missing int) *Error {
 		return newError(codeUploadTooBig, "the upload is larger than %d bytes: split it or raise --upload-limit", s.cfg.UploadLimit)
 	case errors.Is(err, ErrFormat):
 		return newError(codeBadFormat, "%s", ErrFormat)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		s.cfg.Log.Error("the disk of the data folder is full", "error", err)
+		return newError(codeDiskFull, "nothing more can be stored because the disk of the service is full: free some of it, then send this again")
 	}
 	s.cfg.Log.Error("a request failed", "error", err)
 	return newError(codeInternal, "an error inside the service ended the request: its log has the cause")
