@@ -22,10 +22,11 @@ func (c *socket) handle(data []byte) error {
 		if data = bytes.TrimSpace(data); len(data) == 0 || data[0] != '{' {
 			return &closeError{closeProtocol, "the frame is not a JSON object"}
 		}
-		if _, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok {
+		wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+		if !ok {
 			return &closeError{closeProtocol, "the frame is not a JSON object"}
 		}
-		return c.refuse("", "", newError(codeBadRequest, "the message cannot be read: %s", jsonReason(err)))
+		return c.refuse("", "", wrongType(wrong))
 	}
 	if c.tenant == "" {
 		return c.hello(head.Type, data)
@@ -34,8 +35,11 @@ func (c *socket) handle(data []byte) error {
 		"ask": c.ask, "ingest": c.ingest, "cancel": c.cancel, "subscribe": c.subscribe, "unsubscribe": c.unsubscribe, "ping": c.ping,
 	}
 	h, known := handlers[head.Type]
+	if head.Type == "hello" {
+		return c.refuse(head.ID, "", newError(codeUnknownType, "hello was said already: it opens a connection once"))
+	}
 	if !known {
-		return c.refuse(head.ID, "", newError(codeUnknownType, "the message type %.40q is unknown", head.Type))
+		return c.refuse(head.ID, "", newError(codeUnknownType, "the message type %.40q is unknown: send ask, ingest, cancel, subscribe, unsubscribe or ping", head.Type))
 	}
 	if err := h(data, head.ID); err != nil {
 		var closing *closeError

@@ -17,9 +17,10 @@ import (
 const (
 	subprotocol   = "reeltree.v1"
 	readLimit     = 64 << 10
-	queueBytes    = 1 << 20 // frames that wait for a slow client
-	maxStreams    = 64      // per connection
-	maxSockets    = 4096    // connections of the service
+	drained       = 16 << 20 // bytes of a message that is too large, read to its end
+	queueBytes    = 1 << 20  // frames that wait for a slow client
+	maxStreams    = 64       // per connection
+	maxSockets    = 4096     // connections of the service
 	pingEvery     = 25 * time.Second
 	pongWait      = 60 * time.Second
 	maxFrames     = 64               // that wait for a slow client; tokens are joined while they do
@@ -154,7 +155,8 @@ func (c *socket) finishEnded() {
 
 // read takes frames until the connection ends; what it returns says why.
 func (c *socket) read() error {
-	c.conn.SetReadLimit(readLimit)
+	// The limit is kept by message, not by the connection, which would close
+	// without a word why.
 	if err := c.conn.SetReadDeadline(time.Now().Add(c.s.cfg.HelloWait)); err != nil {
 		return err
 	}
@@ -170,8 +172,6 @@ func (c *socket) read() error {
 		switch {
 		case c.ending.Err() != nil:
 			return context.Cause(c.ending)
-		case errors.Is(err, websocket.ErrReadLimit):
-			return &closeError{websocket.CloseMessageTooBig, "the frame is larger than 64 KB"}
 		case err != nil && c.tenant == "" && isTimeout(err):
 			return &closeError{closeNoHello, "no hello within the time allowed"}
 		case isTimeout(err) && c.reading:
@@ -219,6 +219,11 @@ func (c *socket) message() (kind int, data []byte, err error) {
 		}
 		if err != nil {
 			return 0, nil, err
+		}
+		if len(buf) > readLimit {
+			// Who is still sending would be cut off before reading why.
+			_, _ = io.Copy(io.Discard, io.LimitReader(r, drained)) // ends with the message, the deadline or the limit
+			return 0, nil, &closeError{websocket.CloseMessageTooBig, "the frame is larger than 64 KB"}
 		}
 	}
 	return 0, nil, &closeError{closeTooMany, "the message came in too many pieces"}

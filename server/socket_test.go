@@ -174,6 +174,7 @@ func TestWrongMessages(t *testing.T) {
 		{websocket.BinaryMessage, `{"type":"ping"}`, closeProtocol},
 		{websocket.TextMessage, "{\"type\":\"\xff\"}", websocket.CloseInvalidFramePayloadData},
 		{websocket.TextMessage, strings.Repeat(" ", readLimit+1), websocket.CloseMessageTooBig},
+		{websocket.TextMessage, `{"type":"ask","id":"q","question":"` + strings.Repeat("a", 1<<20) + `"}`, websocket.CloseMessageTooBig},
 	} {
 		conn := s.hello(t)
 		if err := conn.WriteMessage(c.kind, []byte(c.message)); err != nil {
@@ -186,12 +187,36 @@ func TestWrongMessages(t *testing.T) {
 	wantClose(t, early, closeProtocol)
 }
 
+// TestRefusalsSpeakTheWordsOfTheWire: what is wrong is said in JSON's words and
+// with the names that clients write.
+func TestRefusalsSpeakTheWordsOfTheWire(t *testing.T) {
+	s := newService(t, nil)
+	conn := s.hello(t)
+	for message, want := range map[string]string{
+		`{"type":5}`:                                             `the field "type" must be a string, not a number`,
+		`{"type":"ask","id":["q"]}`:                              `the field "id" must be a string, not an array`,
+		`{"type":"ask","id":"q","question":5}`:                   `the field "question" must be a string, not a number`,
+		`{"type":"ask","question":"q","options":{"rounds":"3"}}`: `the field "options.rounds" must be a whole number that is not too large, not a string`,
+		`{"type":"ask","question":"q","options":{"follow":1}}`:   `the field "options.follow" must be true or false, not a number`,
+		`{"type":"ask","question":"q","sources":{}}`:             `the field "sources" must be an array, not an object`,
+		`{"type":"ask","question":"q","options":true}`:           `the field "options" must be an object, not true or false`,
+		`{"type":"subscribe","stream":"library","after":1.5}`:    `the field "after" must be a whole number that is not too large, not a number`,
+		`{"type":"hello"}`:                                       "hello was said already: it opens a connection once",
+		`{"type":"sing"}`:                                        `the message type "sing" is unknown: send ask, ingest, cancel, subscribe, unsubscribe or ping`,
+	} {
+		say(t, conn, message)
+		if m := hear(t, conn); m["type"] != "error" || m["message"] != want {
+			t.Errorf("%s: %v, want %s", message, m["message"], want)
+		}
+	}
+}
+
 func wantClose(t *testing.T, conn *websocket.Conn, code int) {
 	t.Helper()
 	for {
 		_, _, err := conn.ReadMessage()
 		if closed, ok := errors.AsType[*websocket.CloseError](err); ok {
-			if closed.Code != code {
+			if closed.Code != code || closed.Text == "" {
 				t.Errorf("closed with %d %s, want %d", closed.Code, closed.Text, code)
 			}
 			return

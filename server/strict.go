@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -28,11 +29,48 @@ func decodeStrict(data []byte, v any) error {
 	}
 	if err := json.Unmarshal(data, v); err != nil {
 		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			return newError(codeBadRequest, "the field %.60q has the wrong type: it must not be a JSON %.20s", wrong.Field, wrong.Value)
+			return wrongType(wrong)
 		}
 		return newError(codeBadRequest, "the request cannot be read: %s", jsonReason(err))
 	}
 	return nil
+}
+
+// wrongType says in JSON's words what stood where something else belongs. The
+// path of the decoder also names embedded Go types, which no client knows: they
+// begin with a capital, names on the wire do not.
+func wrongType(e *json.UnmarshalTypeError) *Error {
+	path := slices.DeleteFunc(strings.Split(e.Field, "."), func(name string) bool { return name != strings.ToLower(name) })
+	given, _, _ := strings.Cut(e.Value, " ")
+	return newError(codeBadRequest, "the field %.60q must be %s, not %s", strings.Join(path, "."), jsonKind(e.Type), jsonValue(given))
+}
+
+// jsonKind is a Go type as JSON calls it.
+func jsonKind(t reflect.Type) string {
+	switch t = deref(t); t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	}
+	return "a whole number that is not too large"
+}
+
+// jsonValue is what was given, in a sentence.
+func jsonValue(kind string) string {
+	switch kind {
+	case "bool":
+		return "true or false"
+	case "array", "object":
+		return "an " + kind
+	}
+	return "a " + kind
 }
 
 // checkValue walks one value beside the type it goes into; t is nil where
