@@ -103,6 +103,11 @@ func keff(scores []float64) int {
 	return min(len(scores), at+2)
 }
 
+// mostRead is how many candidates, the most relevant first, are read for what
+// they would add where only some are wanted: of the hundreds after them none
+// has been seen to win, and reading them took half of a question's time.
+const mostRead = 64
+
 // limits of one choice.
 type limits struct {
 	tokens int  // what the evidence may cost, earlier rounds included
@@ -115,15 +120,19 @@ type limits struct {
 // What does not fit is skipped, not a stop; leftOut counts what would have been
 // taken but for the budget. Candidates come best first, so equals keep that order.
 func (l *ledger) choose(candidates []*candidate, lim limits) (kept []*candidate, leftOut int) {
+	if !lim.all {
+		candidates = candidates[:min(len(candidates), mostRead)]
+	}
 	rest := make([]*candidate, 0, len(candidates))
 	for _, c := range candidates {
-		if !l.overlaps(c) && !l.repeats(c) {
-			c.read(l.gaps)
-			if c.utility = c.rel; !lim.plain {
-				c.utility = l.utility(c).sum()
-			}
-			rest = append(rest, c)
+		if l.overlaps(c) || l.repeats(c) {
+			continue
 		}
+		if c.utility = c.rel; !lim.plain {
+			c.read(l.gaps)
+			c.utility = l.utility(c).sum()
+		}
+		rest = append(rest, c)
 	}
 	take := min(lim.items, len(rest))
 	if !lim.all {
@@ -142,6 +151,7 @@ func (l *ledger) choose(candidates []*candidate, lim limits) (kept []*candidate,
 			continue
 		}
 		room -= c.tokens
+		c.read(l.gaps)
 		l.add(c)
 		kept = append(kept, c)
 		rest = slices.DeleteFunc(rest, c.copies)
