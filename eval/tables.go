@@ -106,7 +106,7 @@ func (t *tables) ask(ctx context.Context, s *session) ([]any, *tally, error) {
 		p := &t.data[i]
 		budget := int(float64(p.words(p.everything())) * tableShare * 4 / 3)
 		for j, q := range p.Queries {
-			query := retrieve.Query{Text: q.Query, Budget: max(1, budget), Scope: retrieve.Scope{Sources: []string{sourceID(p.Doc)}}}
+			query := retrieve.Query{Text: q.Query, Budget: max(1, budget), Fill: true, Scope: retrieve.Scope{Sources: []string{sourceID(p.Doc)}}}
 			f, err := s.ask(ctx, query, q.Type, nil)
 			if err != nil {
 				return nil, nil, err

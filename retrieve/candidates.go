@@ -212,9 +212,10 @@ func (f *finder) fits(s *scored, lo, hi int) bool {
 	return s.tokens(lo, hi) <= f.most && (f.whole || joinSpans(s.units[lo].span, s.units[hi-1].span).Duration() <= maxRegionMS)
 }
 
-// keepWhole hands on the largest regions that a quote may hold, in order.
+// keepWhole hands on the largest regions that a quote may hold, in order; of a
+// table that is not wanted whole, its rows.
 func (f *finder) keepWhole(s *scored, g *group, keep func(*group)) {
-	if f.fits(s, g.lo, g.hi) || len(g.kids) == 0 {
+	if len(g.kids) == 0 || f.fits(s, g.lo, g.hi) && (f.whole || s.units[g.lo].span.Unit != tree.UnitRows) {
 		keep(g)
 		return
 	}
@@ -236,7 +237,7 @@ func (f *finder) add(out []*candidate, s *scored, g *group) []*candidate {
 	if lo == hi {
 		return out
 	}
-	signals := s.signals(g, f.entry[s.clips[g.clip].node.ID])
+	signals := f.tabular(s, g)
 	if n := len(out); n > 0 && !f.whole && !f.fill && out[n-1].hi == lo && f.fits(s, out[n-1].lo, hi) {
 		lo = out[n-1].lo
 		for i, x := range out[n-1].signals {
@@ -246,6 +247,30 @@ func (f *finder) add(out []*candidate, s *scored, g *group) []*candidate {
 	}
 	rel := mixes[s.leaves[s.units[lo].leaf].layer].of(signals)
 	return append(out, &candidate{s: s, clip: g.clip, lo: lo, hi: hi, rel: rel, signals: signals, tokens: s.tokens(lo, hi)})
+}
+
+// rowWorth is what a row counts against a sentence that holds as much of the
+// question: sentences around a table repeat what it is called, rows say it.
+// Chosen on five folds of 278 financial pages: from 1.4 to 1.8 complete evidence
+// is .009 to .012 more often than with 1, in four folds of five.
+const rowWorth = 1.5
+
+// tabular are the signals of a region. Rows of a table are worth what the best
+// of them is: they are read one by one, so their length does not count against
+// them.
+func (f *finder) tabular(s *scored, g *group) [signals]float64 {
+	entry := f.entry[s.clips[g.clip].node.ID]
+	out := s.signals(g, entry)
+	if s.units[g.lo].span.Unit != tree.UnitRows {
+		return out
+	}
+	for u := g.lo; u < g.hi; u++ {
+		row := s.signalsOf(u, u+1, g.clip, float64(s.cosine[u]), entry)
+		for _, i := range [...]int{signalOwn, signalOwnCosine} {
+			out[i] = max(out[i], rowWorth*row[i])
+		}
+	}
+	return out
 }
 
 // tokens is what units [lo, hi) cost when shown.
