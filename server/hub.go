@@ -189,17 +189,28 @@ func (s *Server) lookup(ctx context.Context, tenant, id string) (*eventStream, e
 // whose source does not say so yet is still ending: whoever heard of its end now
 // would read the source as it was before.
 func (s *Server) followJob(job tree.Job) *eventStream {
-	src, err := s.cfg.Catalog.Source(s.ctx, job.Tenant, job.Source)
-	if err == nil {
-		job = s.goesOn(job, src)
-	}
-	ending := err == nil && (src.Job == job.ID || job.URL != "") && !src.State.Ended()
-	rests := job.State.Ended() && !ending
+	job, rests := s.standing(job)
 	st := s.jobStream(job.Tenant, job.ID, !rests)
+	if !rests { // it may have ended since it was read, in the stream before this one
+		if now, err := s.cfg.Catalog.Job(s.ctx, job.Tenant, job.ID); err == nil {
+			job, rests = s.standing(now)
+		}
+	}
 	if rests {
 		s.JobEnded(job)
 	}
 	return st
+}
+
+// standing is a job as its followers see it, and whether it has come to rest.
+func (s *Server) standing(job tree.Job) (seen tree.Job, rests bool) {
+	src, err := s.cfg.Catalog.Source(s.ctx, job.Tenant, job.Source)
+	if err != nil {
+		return job, job.State.Ended()
+	}
+	job = s.goesOn(job, src)
+	ending := (src.Job == job.ID || job.URL != "") && !src.State.Ended()
+	return job, job.State.Ended() && !ending
 }
 
 // goesOn gives a fetch (URL) that has ended well the state of the ingest of what

@@ -451,6 +451,44 @@ func TestJobOutlastsTheStateOfItsSource(t *testing.T) {
 	}
 }
 
+// hasty ends a job, stream and record, right after somebody has read that it runs.
+type hasty struct {
+	*shelf
+	end func()
+}
+
+func (h *hasty) Job(ctx context.Context, tenant, id string) (tree.Job, error) {
+	job, err := h.shelf.Job(ctx, tenant, id)
+	if end := h.end; end != nil && job.State == tree.StateRunning {
+		h.end = nil
+		end()
+	}
+	return job, err
+}
+
+// TestJobThatEndsWhileItIsLookedUp: its follower is told of the end, although
+// the record it was looked up by did not know of it.
+func TestJobThatEndsWhileItIsLookedUp(t *testing.T) {
+	h := &hasty{}
+	s := newService(t, func(c *Config) { h.shelf = c.Catalog.(*shelf); c.Catalog = h })
+	job := tree.Job{ID: strings.Repeat("j", 26), Tenant: "default", URL: "rtsp://x/y", State: tree.StateRunning}
+	s.Report(job, tree.Progress{Stage: "fetch"})
+	s.shelf.jobs[job.ID] = job
+	h.end = func() {
+		job.State, job.Error = tree.StateFailed, "It is no address."
+		s.shelf.mu.Lock()
+		s.shelf.jobs[job.ID] = job
+		s.shelf.mu.Unlock()
+		s.JobEnded(job)
+	}
+	conn := s.hello(t)
+	say(t, conn, fmt.Sprintf(`{"type":"subscribe","stream":%q}`, job.ID))
+	all, _ := stream(t, conn)
+	if last := all[len(all)-1]; last["type"] != "done" || last["state"] != "failed" {
+		t.Errorf("%v", all)
+	}
+}
+
 func TestCloseSaysGoingAway(t *testing.T) {
 	s := newService(t, nil)
 	conn := s.hello(t)
