@@ -1,6 +1,7 @@
 package retrieve
 
 import (
+	"bytes"
 	"fmt"
 	"log/slog"
 	"math"
@@ -149,6 +150,24 @@ func TestKeywordReplacesDeletesAndRemoves(t *testing.T) {
 	}
 	if hits := mustSearch(t, x, Probe{Text: "lens"}, 9, Scope{Tenant: "u"}); len(hits) != 1 {
 		t.Error("the other tenant lost its source")
+	}
+}
+
+// An index that was closed is no damaged one, even if nothing ever came.
+func TestKeywordClosedEmptyIsWhole(t *testing.T) {
+	var said bytes.Buffer
+	dir := filepath.Join(t.TempDir(), "words")
+	for range 3 {
+		x, err := openKeyword(dir, slog.New(slog.NewTextHandler(&said, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if said.Len() > 0 {
+		t.Error(said.String())
 	}
 }
 

@@ -73,6 +73,7 @@ func openKeyword(dir string, log *slog.Logger) (*Keyword, error) {
 		log.Warn("the keyword index is damaged, old or of a stopped process and is made anew", "dir", dir, "err", err)
 	}
 	x.empty()
+	x.changed = true // so that Close leaves a whole file even if nothing comes
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return nil, fmt.Errorf("the keyword index in %s cannot be made anew: %w", dir, err)
 	}
