@@ -17,6 +17,8 @@ import (
 //	saving                1 - evidence tokens / tokens of the whole L2 nodes that the evidence lies in
 //	rounds                rounds of the loop
 //	repeat_share          share of the candidates of later rounds that an earlier one had, where there were any
+//	nodes_scored          nodes and regions that the navigator scored
+//	walk_rounds           rounds that it walked, over all trees
 //	model_calls           calls of a chat or vision model; no eval task has one
 type Stats struct {
 	Questions          int      `json:"questions"`
@@ -28,6 +30,8 @@ type Stats struct {
 	ModelCalls         float64  `json:"model_calls"`
 	Rounds             float64  `json:"rounds"`
 	RepeatShare        *float64 `json:"repeat_share,omitempty"`
+	NodesScored        float64  `json:"nodes_scored"`
+	WalkRounds         float64  `json:"walk_rounds"`
 }
 
 // statistics are the sums behind Stats, by kind of question; "all" is every one.
@@ -37,6 +41,7 @@ type sums struct {
 	questions, rounds                  int
 	evidence, started, whole           int // tokens
 	gold, entered, held, later, repeat int
+	scored, walked                     float64
 }
 
 // note adds one question.
@@ -58,6 +63,7 @@ func (s *statistics) note(lib *library, kind string, r retrieve.Result, items []
 		}
 	}
 	q.later, q.repeat = repeats(r)
+	q.scored, q.walked = cost(r, "scored"), cost(r, "rounds")
 	for _, k := range []string{"all", kind} {
 		if (*s)[k] == nil {
 			(*s)[k] = &sums{}
@@ -74,6 +80,7 @@ func (s *sums) add(o sums) {
 	s.evidence, s.started, s.whole = s.evidence+o.evidence, s.started+o.started, s.whole+o.whole
 	s.gold, s.entered, s.held = s.gold+o.gold, s.entered+o.entered, s.held+o.held
 	s.later, s.repeat = s.later+o.later, s.repeat+o.repeat
+	s.scored, s.walked = s.scored+o.scored, s.walked+o.walked
 }
 
 // means are the Stats by kind.
@@ -85,9 +92,22 @@ func (s statistics) means() map[string]Stats {
 			Questions: q.questions, Rounds: round4(float64(q.rounds) / n), EvidenceTokens: round4(float64(q.evidence) / n),
 			PrunedShare: round4(1 - ratio(q.evidence, q.started)), Saving: round4(1 - ratio(q.evidence, q.whole)),
 			GoldEntered: share(q.entered, q.gold), GoldFragmentRecall: share(q.held, q.entered), RepeatShare: share(q.repeat, q.later),
+			NodesScored: round4(q.scored / n), WalkRounds: round4(q.walked / n),
 		}
 	}
 	return out
+}
+
+// cost sums up one of the costs that the trace holds.
+func cost(r retrieve.Result, of string) (sum float64) {
+	for _, round := range r.Rounds {
+		for _, d := range round.Trace {
+			if d.Stage == "cost" && d.Action == of {
+				sum += d.Score
+			}
+		}
+	}
+	return sum
 }
 
 func ratio(a, b int) float64 { return float64(a) / float64(max(1, b)) }

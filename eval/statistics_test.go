@@ -39,6 +39,7 @@ func TestStatsByHand(t *testing.T) {
 	r := retrieve.Result{Rounds: []retrieve.Round{
 		{Trace: []retrieve.Decision{
 			{Stage: "entry", Node: id + "/0"}, {Stage: "entry", Node: id + "/0.0"}, {Stage: "flat", Node: id + "/0.1.1"}, choose(id + "/0.0.1"),
+			{Stage: "cost", Node: id, Action: "scored", Score: 7}, {Stage: "cost", Node: id, Action: "rounds", Score: 2},
 		}},
 		{Trace: []retrieve.Decision{choose(id + "/0.0.1"), choose(id + "/0.1.0")}},
 	}}
@@ -53,6 +54,9 @@ func TestStatsByHand(t *testing.T) {
 	}
 	if *got.GoldEntered != .6667 || *got.GoldFragmentRecall != .5 || *got.RepeatShare != .5 {
 		t.Errorf("entered %v, recall %v, repeats %v", *got.GoldEntered, *got.GoldFragmentRecall, *got.RepeatShare)
+	}
+	if got.NodesScored != 7 || got.WalkRounds != 2 {
+		t.Errorf("scored %g in %g rounds", got.NodesScored, got.WalkRounds)
 	}
 	if all := s.means()["all"]; all.PrunedShare != got.PrunedShare {
 		t.Errorf("%+v", all)

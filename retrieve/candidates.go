@@ -71,6 +71,7 @@ func (f *finder) candidates(hits []Hit) []*candidate {
 			own = append(own, f.refined(s, c, leaves[i])...)
 		}
 		all = append(all, f.ranked(w, own, leaves[i])...)
+		f.traceCost(w)
 	}
 	slices.SortStableFunc(all, func(a, b *candidate) int { return cmp.Or(cmp.Compare(b.rel, a.rel), a.before(b)) })
 	return all
@@ -146,6 +147,14 @@ func (f *finder) walked(w *walk, clips map[int]bool, leaves []int) []int {
 		f.trace("walk", "step", s.leaves[p.leaf].node.ID, p.scores[2])
 	}
 	return leaves
+}
+
+// traceCost notes what the navigator's work on one tree came to.
+func (f *finder) traceCost(w *walk) {
+	if w.scored > 0 {
+		f.trace("cost", "rounds", w.s.tree.Source.ID, float64(w.rounds))
+		f.trace("cost", "scored", w.s.tree.Source.ID, float64(w.scored))
+	}
 }
 
 // entered adds the L2 nodes that the indexes hit.

@@ -49,7 +49,7 @@ func (t *walk) score(c *candidate) float64 {
 	if t.f != nil {
 		t.f.of(&t.nodes[0].phi, c.lo, c.hi, max(1, c.run), 2, dot(c.s.q.vector, t.nodes[0].vector))
 	}
-	t.seen++
+	t.scored++
 	return t.n.score(&t.nodes[0]) + ownWords*float64(t.nodes[0].phi[phiOwn])
 }
 

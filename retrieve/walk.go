@@ -9,14 +9,14 @@ type path struct {
 // walk gives paths L1 > L2 > L3 through a tree, every leaf at most once, in the
 // order the navigator finds them. allowed says which leaves may be looked at.
 type walk struct {
-	s     *scored
-	w     *Weights
-	f     *field // nil: nobody reads features
-	n     *walker
-	open  openLeaves
-	nodes []walkNode
-	index []int
-	seen  int // nodes that were scored
+	s              *scored
+	w              *Weights
+	f              *field // nil: nobody reads features
+	n              *walker
+	open           openLeaves
+	nodes          []walkNode
+	index          []int
+	scored, rounds int // nodes that were scored, rounds that were walked
 }
 
 // newWalk starts a walk; field may be nil where the weights read no features.
@@ -53,6 +53,7 @@ func (t *walk) paths(allowed func(leaf int) bool) []path {
 			break
 		}
 		out = append(out, p)
+		t.rounds++
 		t.open.change(v, p.leaf, p.clip, -1)
 		if len(out) >= max(1, t.w.MinRounds) && t.n.halts() {
 			break
@@ -98,7 +99,7 @@ func (t *walk) choose(level, lo, hi int) (at int, score float64, ok bool) {
 	if len(t.nodes) == 0 {
 		return 0, 0, false
 	}
-	t.seen += len(t.nodes)
+	t.scored += len(t.nodes)
 	k, score := t.n.choose(t.nodes)
 	return t.index[k], score, true
 }
