@@ -38,8 +38,12 @@ func TestStatsByHand(t *testing.T) {
 	choose := func(node string) retrieve.Decision { return retrieve.Decision{Stage: "choose", Node: node} }
 	r := retrieve.Result{Rounds: []retrieve.Round{
 		{Trace: []retrieve.Decision{
-			{Stage: "entry", Node: id + "/0"}, {Stage: "entry", Node: id + "/0.0"}, {Stage: "flat", Node: id + "/0.1.1"}, choose(id + "/0.0.1"),
-			{Stage: "cost", Node: id, Action: "scored", Score: 7}, {Stage: "cost", Node: id, Action: "rounds", Score: 2},
+			{Stage: "entry", Node: id + "/0"},
+			{Stage: "entry", Node: id + "/0.0"},
+			{Stage: "flat", Node: id + "/0.1.1"},
+			choose(id + "/0.0.1"),
+			{Stage: "cost", Node: id, Action: "scored", Score: 7},
+			{Stage: "cost", Node: id, Action: "rounds", Score: 2},
 		}},
 		{Trace: []retrieve.Decision{choose(id + "/0.0.1"), choose(id + "/0.1.0")}},
 	}}
