@@ -42,8 +42,8 @@ const (
 // wrong ones refused; evidence that stands alone says less about what is
 // missing, so there 85 of 100 right questions are answered.
 var (
-	alone    = judgement{[]float64{22.473, 3.580, -0.355}, 2.652}
-	compared = judgement{[]float64{10.723, 2.901, -1.950, 1.811, 2.263, 5.638, 1.757}, 1.036}
+	alone    = judgement{[]float64{21.473, 4.772, -0.778}, 2.719}
+	compared = judgement{[]float64{7.595, 3.225, -2.017, 2.869, 0.774, 5.491, 2.069}, 1.418}
 )
 
 // judgement is a linear rule over signals.

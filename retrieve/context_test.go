@@ -144,11 +144,11 @@ func sumTokens(items []Item) (n int) {
 
 func TestMoreTreesThanUsual(t *testing.T) {
 	var trees []*tree.Tree
-	for i := range 9 {
-		trees = append(trees, talk(fmt.Sprintf("talktalktalktalktal%d", i), "Talk", "The red lamp is on.", fmt.Sprintf("Number %d ends.", i)))
+	for i := range entryTrees + 4 {
+		trees = append(trees, talk(fmt.Sprintf("talktalktalktalkta%02d", i), "Talk", "The red lamp is on.", fmt.Sprintf("Number %d ends.", i)))
 	}
 	e, _ := engine(t, trees...)
-	for most, want := range map[int]int{0: entryTrees, 2: 2, 9: 9, 50: 9} {
+	for most, want := range map[int]int{0: entryTrees, 2: 2, entryTrees + 3: entryTrees + 3, 50: entryTrees + 4} {
 		r, err := e.Query(context.Background(), Query{Text: "red lamp", Fill: true, Trees: most, Scope: Scope{Tenant: "default"}}, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -5,15 +5,18 @@ import (
 	"errors"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/reeltree/reeltree/tree"
 )
 
 const (
-	entryNodes   = 10  // nodes the entry stage hands on
-	entryTrees   = 5   // trees they may lie in
-	entryWide    = 50  // candidates of each index before fusion
-	entryWords   = .65 // share of the keyword score in fusion
+	entryNodes   = 10  // nodes whose clips the entry stage hands on
+	entryShown   = 20  // nodes it names
+	entryTrees   = 10  // trees they may lie in
+	entryWide    = 100 // candidates of each index before fusion
+	entryWritten = .65 // share of the keyword score in what was written
+	entrySeen    = .4  // and in what is described or said, often in other words than the question's
 	entryForeign = .3  // what of the vectors' share is left in other scripts than Latin
-
 )
 
 // enter finds the best L1 and L2 nodes of the scope. One index that fails
@@ -37,30 +40,39 @@ func (e *Engine) enter(ctx context.Context, q *question, s Scope) ([]Hit, error)
 	if err := errors.Join(errWords, errVectors); err != nil {
 		e.cfg.Log.Error("one side of the search index failed, the other answers alone", "err", err)
 	}
-	hits := fuse(words, vectors, q.vectorShare())
+	latin := q.latin()
+	hits := fuse(words, vectors, func(source string) float64 {
+		l := e.catalog.get(s.Tenant, source)
+		return vectorShare(latin, l != nil && writtenKind(l.src.Kind))
+	})
 	return slices.DeleteFunc(hits, func(h Hit) bool { // written, but not yet or no longer listed
 		l := e.catalog.get(s.Tenant, h.Source)
 		return l == nil || l.nodes[h.Node].level == 0
 	}), nil
 }
 
-// fuse adds up both scores, each scaled by the best of its list; share is what
-// the vectors count of 1.
-func fuse(words, vectors []Hit, share float64) []Hit {
+// fuse adds up both scores, a share of the question's information and a cosine;
+// share is what the vectors count of 1 in a source. Of a node that only one list names the
+// other score is at most the last of a full list: all scores are counted from
+// there, so that to be left out is no more than that.
+func fuse(words, vectors []Hit, share func(source string) float64) []Hit {
 	sum := map[string]Hit{}
-	add := func(hits []Hit, weight float64) {
+	add := func(hits []Hit, weight func(source string) float64) {
 		if len(hits) == 0 || hits[0].Score <= 0 {
 			return
 		}
-		top := hits[0].Score
+		floor := 0.0
+		if len(hits) == entryWide {
+			floor = max(0, hits[entryWide-1].Score)
+		}
 		for _, h := range hits {
 			f := sum[h.Node]
 			f.Source, f.Node = h.Source, h.Node
-			f.Score += weight * max(0, h.Score) / top
+			f.Score += weight(h.Source) * max(0, h.Score-floor)
 			sum[h.Node] = f
 		}
 	}
-	add(words, 1-share)
+	add(words, func(source string) float64 { return 1 - share(source) })
 	add(vectors, share)
 	all := make([]Hit, 0, len(sum))
 	for _, h := range sum {
@@ -118,10 +130,16 @@ func (e *Engine) trees(ctx context.Context, tenant string, sources []string) ([]
 // vectorShare is the share of the vector score in fusion. Vectors know other
 // scripts than Latin by spelling alone: the encoder they were learned from
 // finds .11 to .34 of paragraphs there, .91 of English ones.
-func (q *question) vectorShare() float64 {
-	latin := q.latin()
-	return (1 - entryWords) * (latin + (1-latin)*entryForeign)
+func vectorShare(latin float64, written bool) float64 {
+	words := entrySeen
+	if written {
+		words = entryWritten
+	}
+	return (1 - words) * (latin + (1-latin)*entryForeign)
 }
+
+// writtenKind reports whether a source of this kind was written rather than recorded.
+func writtenKind(k tree.Kind) bool { return k == tree.KindDocument || k == tree.KindImage }
 
 // latin is the share of a question's information that is in Latin letters.
 func (q *question) latin() float64 {

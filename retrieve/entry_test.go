@@ -10,10 +10,12 @@ import (
 	"github.com/reeltree/reeltree/tree"
 )
 
-// Both lists are scaled by their best, .65 for words and .35 for vectors.
+func evenly(share float64) func(string) float64 { return func(string) float64 { return share } }
+
+// Scores are added as they are, .65 of words and .35 of vectors.
 func TestFuseByHand(t *testing.T) {
-	got := fuse([]Hit{{"s", "s/0", 8}, {"s", "s/1", 4}}, []Hit{{"s", "s/1", .5}, {"s", "s/2", .25}, {"s", "s/3", -.1}}, .35)
-	want := []Hit{{"s", "s/1", .65*.5 + .35}, {"s", "s/0", .65}, {"s", "s/2", .35 * .5}, {"s", "s/3", 0}}
+	got := fuse([]Hit{{"s", "s/0", .8}, {"s", "s/1", .4}}, []Hit{{"s", "s/1", .9}, {"s", "s/2", .25}, {"s", "s/3", -.1}}, evenly(.35))
+	want := []Hit{{"s", "s/1", .65*.4 + .35*.9}, {"s", "s/0", .65 * .8}, {"s", "s/2", .35 * .25}, {"s", "s/3", 0}}
 	if len(got) != len(want) {
 		t.Fatalf("got %v", got)
 	}
@@ -23,22 +25,54 @@ func TestFuseByHand(t *testing.T) {
 		}
 		near(t, got[i].Node, got[i].Score, want[i].Score)
 	}
-	if got := fuse(nil, []Hit{{"s", "s/0", 0}}, .35); len(got) != 0 {
+	if got := fuse(nil, []Hit{{"s", "s/0", 0}}, evenly(.35)); len(got) != 0 {
 		t.Errorf("nothing but zeros gave %v", got)
 	}
 }
 
-// In scripts the vectors hardly know, words decide.
+// A list that is full ends where others begin: what it does not name may be as
+// good as its last, so that a node of the other list alone loses no more.
+func TestFuseCountsFromTheEndOfAFullList(t *testing.T) {
+	vectors := make([]Hit, entryWide)
+	for i := range vectors {
+		vectors[i] = Hit{"s", fmt.Sprintf("s/0.%d", i), .9 - .001*float64(i)}
+	}
+	got := fuse([]Hit{{"s", "s/1", .3}}, vectors, evenly(.5))
+	if got[0].Node != "s/1" {
+		t.Errorf("a node that words alone name stands behind %v", got[0])
+	}
+	near(t, "words alone", got[0].Score, .5*.3)
+	near(t, "the best vector", got[1].Score, .5*.099)
+	near(t, "the last vector", got[entryWide].Score, 0)
+	if got := fuse([]Hit{{"s", "s/1", .3}}, vectors[:entryWide-1], evenly(.5)); got[0].Node != "s/0.0" {
+		t.Errorf("a list that is not full names all there is, yet %v is first", got[0])
+	}
+}
+
+// Each source is weighed as what it is.
+func TestFuseWeighsBySource(t *testing.T) {
+	share := func(source string) float64 { return map[string]float64{"book": .2, "film": .9}[source] }
+	got := fuse([]Hit{{"film", "film/0", .5}, {"book", "book/0", .5}}, nil, share)
+	if got[0].Node != "book/0" {
+		t.Errorf("got %v", got)
+	}
+	near(t, "book", got[0].Score, .4)
+	near(t, "film", got[1].Score, .05)
+}
+
+// In scripts the vectors hardly know, and in what was written, words decide.
 func TestVectorShare(t *testing.T) {
-	for text, want := range map[string]float64{
-		"who won the championship": .35, "من فاز بالبطولة": .105, "冠军": .105, "कौन जीता": .105, "": .35, "?": .35,
+	for text, want := range map[string][2]float64{
+		"who won the championship": {.6, .35}, "من فاز بالبطولة": {.18, .105}, "冠军": {.18, .105}, "कौन जीता": {.18, .105}, "": {.6, .35}, "?": {.6, .35},
 	} {
 		q := &question{text: text, terms: readQuestion(text)}
-		near(t, text, math.Round(1e6*q.vectorShare()), math.Round(1e6*want))
+		for i, kind := range []tree.Kind{tree.KindVideo, tree.KindDocument} {
+			near(t, text, math.Round(1e6*vectorShare(q.latin(), writtenKind(kind))), math.Round(1e6*want[i]))
+		}
 	}
 	mixed := &question{terms: readQuestion("championship 冠军")}
-	if got := mixed.vectorShare(); got <= .105 || got >= .35 {
-		t.Errorf("a question in two scripts trusts vectors by %g", got)
+	if got := mixed.latin(); got <= 0 || got >= 1 {
+		t.Errorf("a question in two scripts is Latin by %g", got)
 	}
 }
 

@@ -52,9 +52,9 @@ func (x *Keyword) add(entries []Entry, key []byte, stamp string) error {
 	if err := checkNames(entries); err != nil {
 		return err
 	}
-	read := make([]counts, len(entries))
+	read := make([]wordCounts, len(entries))
 	for i := range entries {
-		read[i] = countTerms(entries[i].Title, entries[i].Text)
+		read[i] = countText(entries[i].Title, entries[i].Text)
 	}
 	x.write.Lock()
 	defer x.write.Unlock()
@@ -85,13 +85,23 @@ func tenantsOf(entries []Entry) (out []string) {
 	return out
 }
 
-// countTerms counts the terms of texts but function words.
-func countTerms(texts ...string) counts {
-	c := counts{}
+// wordCounts are the terms of a text and how many of them are whole words: how
+// many terms a word has depends on its script, so they say nothing of length.
+type wordCounts struct {
+	terms counts
+	words int
+}
+
+// countText counts the terms of texts but function words.
+func countText(texts ...string) wordCounts {
+	c := wordCounts{terms: counts{}}
 	for _, text := range texts {
 		scan(text, func(t term) {
-			if !t.stop {
-				c[t.key]++
+			if t.stop {
+				return
+			}
+			if c.terms[t.key]++; t.whole() {
+				c.words++
 			}
 		})
 	}

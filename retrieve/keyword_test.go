@@ -98,16 +98,16 @@ func TestKeywordFilters(t *testing.T) {
 func TestKeywordScoresDoNotCrossTenants(t *testing.T) {
 	x := keywordIndex(t)
 	mustAdd(t, x, written("t", "s", 0, "a rare lens"), written("t", "s", 1, "an oven"))
-	before := mustSearch(t, x, Probe{Text: "lens"}, 5, Scope{Tenant: "t"})
+	before := mustSearch(t, x, Probe{Text: "lens pump"}, 5, Scope{Tenant: "t"})
 	for n := range 30 {
 		mustAdd(t, x, written("u", "s", n, "a rare lens"))
 	}
-	after := mustSearch(t, x, Probe{Text: "lens"}, 5, Scope{Tenant: "t"})
+	after := mustSearch(t, x, Probe{Text: "lens pump"}, 5, Scope{Tenant: "t"})
 	if len(before) != 1 || len(after) != 1 {
 		t.Fatalf("before %v, after %v", before, after)
 	}
 	mustAdd(t, x, written("t", "s", 2, "a rare lens"), written("t", "s", 3, "a rare lens"))
-	own := mustSearch(t, x, Probe{Text: "lens"}, 5, Scope{Tenant: "t"})
+	own := mustSearch(t, x, Probe{Text: "lens pump"}, 5, Scope{Tenant: "t"})
 	if lost, gained := own[0].Score/before[0].Score, after[0].Score/before[0].Score; gained < 1 || lost >= gained {
 		t.Errorf("another tenant's documents scale a score by %g, one's own by %g", gained, lost)
 	}
@@ -293,12 +293,14 @@ func TestKeywordIsThereAfterAnOpening(t *testing.T) {
 	}
 }
 
-// Hand-worked: N 2, mean length 3, "lens" in one of two texts.
+// Hand-worked: N 2, mean length 3, "lens" in one of two texts and "gate" in
+// none. A score is the share of the question's information that a text holds.
 func TestKeywordScoreIsBM25(t *testing.T) {
 	x := keywordIndex(t)
 	mustAdd(t, x, written("t", "s", 0, "lens lens oven"), written("t", "s", 1, "pump mill dam"))
-	got := mustSearch(t, x, Probe{Text: "lens"}, 3, Scope{Tenant: "t"})
-	want := math.Log(1+(2-1+.5)/(1+.5)) * 2 * 2.2 / (2 + 1.2*(.25+.75*3/3))
+	got := mustSearch(t, x, Probe{Text: "lens gate"}, 3, Scope{Tenant: "t"})
+	once, never := math.Log(1+(2-1+.5)/(1+.5)), math.Log(1+(2+.5)/.5)
+	want := once / (once + never) * 2 / (2 + 1.2*(.25+.75*3/3))
 	if len(got) != 1 || math.Abs(got[0].Score-want) > 1e-5 {
 		t.Errorf("%v instead of %g", got, want)
 	}

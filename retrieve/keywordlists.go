@@ -61,7 +61,7 @@ func newWordLists() *wordLists {
 
 // put adds the entries of a tenant with their terms. Of two of one node the
 // last counts.
-func (w *wordLists) put(tenant string, entries []Entry, terms []counts) {
+func (w *wordLists) put(tenant string, entries []Entry, read []wordCounts) {
 	segments := slices.Clone(w.state.Load().segments)
 	last := map[string]int{}
 	for i := range entries {
@@ -79,7 +79,7 @@ func (w *wordLists) put(tenant string, entries []Entry, terms []counts) {
 			src := w.source(e)
 			w.nodes[e.Node] = src
 			src.nodes++
-			b.add(src, e, terms[i])
+			b.add(src, e, read[i])
 		}
 	}
 	w.publish(append(segments, b.segment()))

@@ -34,22 +34,26 @@ func (x *Keyword) Search(ctx context.Context, p Probe, k int, s Scope) ([]Hit, e
 	return sortHits(hits, k), nil
 }
 
-// mean is the mean length of the texts, in terms.
+// mean is the mean length of the texts, in words.
 func (s *wordState) mean() float32 { return float32(s.total / float64(max(1, s.living))) }
 
-// weigh gives what each term can at most add to a score: 0 for one that stands
-// nowhere.
+// weigh gives what each term can at most add to a score, the share of the
+// question's information that it is, and 0 for one that stands nowhere.
 func (s *wordState) weigh(terms []questionTerm) []float32 {
-	weights := make([]float32, len(terms))
+	weights, sum := make([]float32, len(terms)), float32(0)
 	for i, t := range terms {
 		df := 0
 		for k := range s.segments {
 			rows, _ := s.segments[k].list(t.key)
 			df += len(rows)
 		}
-		if df > 0 {
-			weights[i] = float32(t.weight * math.Log1p((float64(s.rows-df)+.5)/(float64(df)+.5)) * (bm25K1 + 1))
+		w := float32(t.weight * math.Log1p((float64(s.rows-df)+.5)/(float64(df)+.5)))
+		if sum += w; df > 0 {
+			weights[i] = w
 		}
+	}
+	for i := range weights {
+		weights[i] /= sum
 	}
 	return weights
 }

@@ -11,7 +11,7 @@ import (
 // garbage collector has nothing to look at.
 type wordSegment struct {
 	rows    []tableRow         // node and span alone
-	lengths []float32          // terms of each row
+	lengths []float32          // words of each row
 	runs    []wordRun          // whose rows these are, in their order
 	of      map[string][]int32 // source id -> its runs
 
@@ -123,13 +123,9 @@ func (b *segmentRows) row(src *wordSource, r tableRow, length float32) int32 {
 	return n
 }
 
-func (b *segmentBuilder) add(src *wordSource, e *Entry, terms counts) {
-	var length float32
-	for _, n := range terms {
-		length += n
-	}
-	row := b.row(src, tableRow{node: e.Node, span: e.Span}, length)
-	for key, n := range terms {
+func (b *segmentBuilder) add(src *wordSource, e *Entry, read wordCounts) {
+	row := b.row(src, tableRow{node: e.Node, span: e.Span}, float32(read.words))
+	for key, n := range read.terms {
 		b.found = append(b.found, foundTerm{key, row, uint8(min(255, n))})
 	}
 }

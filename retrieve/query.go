@@ -153,7 +153,7 @@ func (s *search) find(ctx context.Context, text string, round *Round) ([]*candid
 	for _, h := range hits {
 		entry[h.Node] = h.Score
 	}
-	hits = hits[:min(len(hits), max(entryNodes, 2*most))]
+	hits = hits[:min(len(hits), entryShown)]
 	f := &finder{
 		q: q, span: s.q.Scope.Span, weights: s.e.cfg.Weights, refiner: &s.e.cfg.Refiner,
 		most: min(maxRegion, s.budget), off: s.e.cfg.Switches, entry: entry, fill: s.q.Fill, trace: s.tracer(round),
@@ -168,7 +168,7 @@ func (s *search) find(ctx context.Context, text string, round *Round) ([]*candid
 	if s.ledger == nil {
 		s.ledger = newLedger(q)
 	}
-	return f.candidates(hits), nil
+	return f.candidates(hits[:min(len(hits), entryNodes)]), nil
 }
 
 // clip is as much of a question as an embedder should get.

@@ -12,7 +12,7 @@ import (
 const (
 	bm25K1     = 1.2
 	bm25B      = .75
-	bm25Length = 60 // terms
+	bm25Length = 40 // words
 )
 
 // shareLexical is the part of the lexical score in relevance; the rest is cosine.
@@ -21,10 +21,14 @@ const shareLexical = .6
 // question is a query text made ready: distinct terms with weights that sum to
 // 1 over the entered trees, and a vector.
 type question struct {
-	text   string
-	terms  []questionTerm
-	vector []float32
-	trees  []*view
+	text       string
+	terms      []questionTerm
+	vector     []float32
+	trees      []*view
+	clipLength float64 // mean words of the L2
+	phrases    *phrases
+	inRow      map[*view][]uint64 // the pairs each unit of a view holds
+	fresh      map[*view][]token  // numbers and names each unit tells
 }
 
 type questionTerm struct {
@@ -63,10 +67,12 @@ func readQuestion(text string) []questionTerm {
 // weigh gives the terms their share of information over the units of trees.
 // Never negative, so a term that stands everywhere cannot hurt.
 func (q *question) weigh() {
+	q.read()
 	units := 0
 	for _, v := range q.trees {
 		units += len(v.units)
 	}
+	q.clipLength = clipLength(q.trees)
 	var sum float64
 	for i := range q.terms {
 		t := &q.terms[i]
@@ -84,6 +90,32 @@ func (q *question) weigh() {
 	}
 }
 
+// read finds what the units say in the question's own order.
+func (q *question) read() {
+	q.phrases, q.inRow, q.fresh = readPhrases(q.text), map[*view][]uint64{}, map[*view][]token{}
+	var all [][]uint64
+	for _, v := range q.trees {
+		pairs, looks := make([]uint64, len(v.units)), make([]token, len(v.units))
+		for i := range v.units {
+			pairs[i], looks[i] = q.phrases.heldBy(v.units[i].words)
+		}
+		q.inRow[v], q.fresh[v] = pairs, looks
+		all = append(all, pairs)
+	}
+	q.phrases.weigh(all)
+}
+
+func clipLength(trees []*view) float64 {
+	words, clips := 0.0, 0
+	for _, v := range trees {
+		clips += len(v.clips)
+		for i := range v.units {
+			words += float64(v.units[i].length)
+		}
+	}
+	return max(1, words) / float64(max(1, clips))
+}
+
 // scored is one view with what a question makes of it.
 type scored struct {
 	*view
@@ -92,6 +124,9 @@ type scored struct {
 	lexical  []float32   // per unit
 	cosine   []float32   // per unit
 	cosSum   []float32   // running sum of cosine, one longer
+	pairs    []uint64    // per unit, the phrases it holds
+	looks    []token     // per unit, what it tells
+	wanted   token       // what an answer looks like
 
 	lexicalSum, cosineSum   [contexts][]float32 // running sums over units of what their windows hold
 	clipLexical, clipCosine []float64           // per clip
@@ -100,7 +135,7 @@ type scored struct {
 // score rates every unit of v.
 func (q *question) score(v *view) *scored {
 	n := len(v.units)
-	s := &scored{view: v, q: q, lexical: make([]float32, n), cosine: make([]float32, n), cosSum: make([]float32, n+1)}
+	s := &scored{view: v, q: q, pairs: q.inRow[v], looks: q.fresh[v], wanted: q.looks(), lexical: make([]float32, n), cosine: make([]float32, n), cosSum: make([]float32, n+1)}
 	for _, t := range q.terms {
 		list := v.postings[t.key]
 		s.postings = append(s.postings, list)
@@ -114,7 +149,7 @@ func (q *question) score(v *view) *scored {
 	}
 	s.surroundedBy()
 	for _, c := range v.clips {
-		s.clipLexical = append(s.clipLexical, s.regionLexical(c.lo, c.hi))
+		s.clipLexical = append(s.clipLexical, s.lexicalOf(c.lo, c.hi, q.clipLength))
 		s.clipCosine = append(s.clipCosine, max(0, dot(q.vector, c.vector)))
 	}
 	return s
@@ -122,11 +157,14 @@ func (q *question) score(v *view) *scored {
 
 // saturated is the BM25 term weight of count occurrences in length terms, in
 // [0, 1): 1 would be infinitely many.
-func saturated(count, length float64) float64 {
+func saturated(count, length float64) float64 { return saturatedIn(count, length, bm25Length) }
+
+// saturatedIn is the same among texts of a mean length.
+func saturatedIn(count, length, mean float64) float64 {
 	if count <= 0 {
 		return 0
 	}
-	return count / (count + bm25K1*(1-bm25B+bm25B*length/bm25Length))
+	return count / (count + bm25K1*(1-bm25B+bm25B*length/mean))
 }
 
 // regionLexical is the BM25 share of units [lo, hi) read as one text.
@@ -134,6 +172,10 @@ func (s *scored) regionLexical(lo, hi int) float64 {
 	if hi-lo == 1 {
 		return float64(s.lexical[lo])
 	}
+	return s.lexicalOf(lo, hi, bm25Length)
+}
+
+func (s *scored) lexicalOf(lo, hi int, mean float64) float64 {
 	var length float64
 	for i := lo; i < hi; i++ {
 		length += float64(s.units[i].length)
@@ -144,7 +186,7 @@ func (s *scored) regionLexical(lo, hi int) float64 {
 		for _, p := range within(s.postings[i], lo, hi) {
 			count += float64(p.count)
 		}
-		sum += t.weight * saturated(count, length)
+		sum += t.weight * saturatedIn(count, length, mean)
 	}
 	return sum
 }

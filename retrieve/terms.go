@@ -1,6 +1,7 @@
 package retrieve
 
 import (
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -27,19 +28,26 @@ const (
 
 // term is one term of a text: its key, and the characters while a visit lasts.
 type term struct {
-	key    uint64
-	kind   byte
-	stop   bool // a function word
-	runes  []rune
-	weight float64 // what it counts in a question against a whole word
+	key     uint64
+	kind    byte
+	stop    bool // a function word
+	digit   bool // a word that holds a digit
+	capital bool // a word that begins with a capital letter
+	runes   []rune
+	weight  float64 // what it counts in a question against a whole word
 }
 
+// whole reports whether the term counts in the length of a text: as a word, or
+// as a pair of characters where no blanks are written.
+func (t *term) whole() bool { return t.kind == kindWord || t.kind == kindPair }
+
 // What kinds of terms count in a question.
-var kindWeight = map[byte]float64{kindWord: 1, kindBegin: .5, kindGroup: .35, kindChar: .35, kindPair: 1, kindSign: 1}
+var kindWeight = map[byte]float64{kindWord: 1, kindBegin: .5, kindGroup: .6, kindChar: .8, kindPair: 1, kindSign: 1}
 
 // scanner reads texts into terms. It is scratch space for one goroutine.
 type scanner struct {
 	word  []rune
+	large bool // the word begins with a capital letter
 	prev  rune // the character before in a script without blanks
 	visit func(term)
 }
@@ -65,6 +73,7 @@ func (s *scanner) read(r rune) {
 	case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
 		s.letter(r)
 	case 'A' <= r && r <= 'Z':
+		s.large = s.large || len(s.word) == 0
 		s.letter(r + 'a' - 'A')
 	case r < utf8.RuneSelf:
 		s.endWord()
@@ -74,6 +83,7 @@ func (s *scanner) read(r rune) {
 		s.endWord()
 		s.character(r)
 	case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
+		s.large = s.large || len(s.word) == 0 && unicode.IsUpper(r)
 		s.letter(unicode.ToLower(r))
 	default:
 		s.endWord()
@@ -104,6 +114,7 @@ func (s *scanner) endWord() {
 	if s.word = s.word[:0]; len(w) == 0 {
 		return
 	}
+	defer func() { s.large = false }()
 	if stop := stopWord(w); stop {
 		s.emit(kindWord, w, true)
 		return
@@ -125,7 +136,11 @@ func (s *scanner) endWord() {
 const firstNotLatin = 0x250
 
 func (s *scanner) emit(kind byte, runes []rune, stop bool) {
-	s.visit(term{key: termKey(kind, runes), kind: kind, stop: stop, runes: runes, weight: kindWeight[kind]})
+	t := term{key: termKey(kind, runes), kind: kind, stop: stop, runes: runes, weight: kindWeight[kind]}
+	if kind == kindWord {
+		t.capital, t.digit = s.large, slices.ContainsFunc(runes, unicode.IsDigit)
+	}
+	s.visit(t)
 }
 
 // termKey mixes kind and characters into 64 bits (FNV-1a and the finalizer of

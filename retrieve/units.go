@@ -14,9 +14,10 @@ type unit struct {
 	span    tree.Span
 	quote   string // the raw words; "" where there are none
 	speaker string
-	length  float32 // terms
+	length  float32 // words
 	tokens  int     // of the quote, or of the description it stands for
 	vector  []float32
+	words   []token // in order
 }
 
 // What a unit may hold. A cue beyond both of the first limits is cut into

@@ -121,13 +121,14 @@ func (b *viewBuilder) leaf(n *tree.Node, clip int) {
 	for _, r := range raws {
 		scan(r.search, func(t term) { said[t.key] = true })
 	}
-	about := counts{}
+	about, besides := counts{}, tokensOf(screenText(n))
 	if !b.plain || !worded(n) {
 		about.add(n.Text, said)
+		besides = append(tokensOf(n.Text), besides...)
 	}
 	about.add(screenText(n), said)
 	for i := range raws {
-		b.unit(&raws[i], about)
+		b.unit(&raws[i], about, besides)
 	}
 	l.hi = len(b.v.units)
 	b.v.leaves = append(b.v.leaves, l)
@@ -148,7 +149,7 @@ func worded(n *tree.Node) bool {
 
 // unit adds one unit with its terms and those of the description it stands
 // under: whoever asks for what was seen finds what was said meanwhile.
-func (b *viewBuilder) unit(r *raw, about counts) {
+func (b *viewBuilder) unit(r *raw, about counts, besides []token) {
 	own := counts{}
 	own.add(r.search, nil)
 	for key, n := range about {
@@ -157,9 +158,10 @@ func (b *viewBuilder) unit(r *raw, about counts) {
 	at := int32(len(b.v.units))
 	for key, n := range own {
 		b.v.postings[key] = append(b.v.postings[key], posting{at, n})
-		r.length += n
 	}
 	b.postings += len(own)
+	r.words = slices.Concat(tokensOf(r.search), besides)
+	r.length = float32(len(r.words))
 	b.v.units = append(b.v.units, r.unit)
 	b.search = append(b.search, r.search)
 }
