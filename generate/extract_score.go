@@ -46,7 +46,7 @@ const (
 
 // shareEvidence is what the score of the evidence, the best being 1, counts
 // beside the share of the question that a sentence holds.
-const shareEvidence = .5
+const shareEvidence = 1
 
 // offSubject is what a sentence counts that holds no content word of the question.
 const offSubject = .6

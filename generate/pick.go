@@ -12,12 +12,12 @@ const leastShare = .2
 
 // pick takes the best sentences for relevance and variety (maximal marginal
 // relevance, Carbonell & Goldstein 1998), best first, until there are so many
-// words.
-func pick(points []point, words int) []point {
+// sentences or words.
+func pick(points []point, sentences, words int) []point {
 	var chosen []point
 	rest := slices.Clone(points)
 	said := 0
-	for len(rest) > 0 && len(chosen) < mostSentences && said < words {
+	for len(rest) > 0 && len(chosen) < sentences && said < words {
 		at, best := 0, -1.0
 		for i, p := range rest {
 			if s := p.score * (1 - overlap(p, chosen)); s > best {
