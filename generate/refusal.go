@@ -42,8 +42,8 @@ const (
 // wrong ones refused; evidence that stands alone says less about what is
 // missing, so there 85 of 100 right questions are answered.
 var (
-	alone    = judgement{[]float64{21.473, 4.772, -0.778}, 2.719}
-	compared = judgement{[]float64{7.595, 3.225, -2.017, 2.869, 0.774, 5.491, 2.069}, 1.418}
+	alone    = judgement{[]float64{21.853, 4.626, -0.822}, 2.632}
+	compared = judgement{[]float64{8.116, 3.354, -2.144, 2.861, 0.584, 6.086, 1.948}, 1.325}
 )
 
 // judgement is a linear rule over signals.
