@@ -178,32 +178,38 @@ func TestKnownEventsAreCitedWhereTheyHappen(t *testing.T) {
 // tally counts over the answers of one recording.
 type tally struct{ cited, right, found, frames int }
 
-// add judges the answer to the question for event i.
+// add judges the answer to the question for event i: what a cited sentence names
+// has to happen where it is cited, what others before it name within the evidence.
 func (a *tally) add(t *testing.T, s *service, i int, all []frame) {
 	t.Helper()
-	proof, found := map[int]frame{}, false
+	proof, found, said, at := map[int]frame{}, false, []rune{}, 0
 	for _, f := range all {
 		switch f.Type {
 		case "evidence":
 			proof[f.N] = f
 			a.checkPicture(t, s, f)
+		case "token":
+			said = append(said, []rune(f.Text)...)
 		case "citation":
-			p := proof[f.N]
-			if f.Span.EndMS == 0 {
-				f.Span = p.Span
-			}
+			sentence := string(said[at:f.At])
+			last := sentence[strings.LastIndex(sentence, ". ")+1:]
 			for k, subject := range subjects {
-				if !strings.Contains(p.Quote, subject) {
+				if !strings.Contains(sentence, subject) {
 					continue
 				}
+				span := f.Span
+				if span.EndMS == 0 || !strings.Contains(last, subject) {
+					span = proof[f.N].Span
+				}
 				a.cited++
-				if start, end, _ := happens(k); holds(f.Span.StartMS, f.Span.EndMS, start, end) {
+				if start, end, _ := happens(k); holds(span.StartMS, span.EndMS, start, end) {
 					a.right++
 					found = found || k == i
 				} else {
-					t.Logf("%s: cited %d..%d, happens %d..%d: %q", subject, f.Span.StartMS, f.Span.EndMS, start, end, p.Quote)
+					t.Logf("%s: cited %d..%d, happens %d..%d: %q", subject, span.StartMS, span.EndMS, start, end, sentence)
 				}
 			}
+			at = f.At
 		}
 	}
 	if found {

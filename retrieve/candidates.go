@@ -307,22 +307,32 @@ func (v *view) holder(lo, hi int) *tree.Node {
 	}
 }
 
-// words is what units [lo, hi) show: their raw words, and where a leaf has none
-// its description. Descriptions alone are not raw and are bounded.
+// words is what units [lo, hi) show, in one text. Descriptions alone are not raw
+// and are bounded.
 func (v *view) words(lo, hi int) string {
 	var all []string
-	raw, last := false, -1
-	for _, u := range v.units[lo:hi] {
-		switch {
-		case u.quote != "":
-			raw, all = true, append(all, u.quote)
-		case u.leaf != last && v.leaves[u.leaf].node.Text != "":
-			all = append(all, v.leaves[u.leaf].node.Text)
-		}
-		last = u.leaf
+	parts, raw := v.parts(lo, hi)
+	for _, p := range parts {
+		all = append(all, p.Text)
 	}
 	if raw {
 		return strings.Join(all, " ")
 	}
 	return bounded(strings.Join(all, " "))
+}
+
+// parts are the words that units [lo, hi) show with their places: raw ones, and
+// where a leaf has none its description. raw is whether there are any raw ones.
+func (v *view) parts(lo, hi int) (parts []Part, raw bool) {
+	last := -1
+	for _, u := range v.units[lo:hi] {
+		switch {
+		case u.quote != "":
+			raw, parts = true, append(parts, Part{u.span, u.quote})
+		case u.leaf != last && v.leaves[u.leaf].node.Text != "":
+			parts = append(parts, Part{u.span, v.leaves[u.leaf].node.Text})
+		}
+		last = u.leaf
+	}
+	return parts, raw
 }

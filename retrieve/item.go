@@ -23,10 +23,8 @@ func (c *candidate) item(src tree.Source) Item {
 		if u.speaker != first.speaker {
 			it.Speaker = "" // several speak
 		}
-		if u.quote != "" {
-			it.Parts = append(it.Parts, Part{u.span, u.quote})
-		}
 	}
+	it.Parts, _ = v.parts(c.lo, c.hi)
 	return it
 }
 

@@ -106,6 +106,9 @@ func TestMixedRegionsShowAll(t *testing.T) {
 	if got := v.words(2, 3); got != "A tractor stands there." {
 		t.Errorf("seen alone: %q", got)
 	}
+	if parts, _ := v.parts(0, len(v.units)); len(parts) != 3 || parts[1].Span != tree.MS(10_000, 15_000) {
+		t.Errorf("%+v", parts)
+	}
 }
 
 func TestLongCuesAreCutIntoSentences(t *testing.T) {
