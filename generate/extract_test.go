@@ -71,7 +71,7 @@ func TestScoresByHand(t *testing.T) {
 	}), "lamp oil")
 	lamp, oil := math.Log1p(1.5/2.5), math.Log1p(2.5/1.5)
 	norm := func(words float64) float64 { return 2.2 / (1 + 1.2*(.6+.4*words/(17./3))) }
-	want := []float64{(lamp+oil)*norm(6)/(lamp+oil) + .5*5/9, lamp*norm(6)/(lamp+oil) + .5, .5 * 2 / 9 * .6}
+	want := []float64{(lamp+oil)*norm(6)/(lamp+oil) + 5./9, lamp*norm(6)/(lamp+oil) + 1, 2. / 9 * .6}
 	for i, p := range points {
 		if math.Abs(p.score-want[i]) > 1e-9 {
 			t.Errorf("%q: %v, want %v", p.text, p.score, want[i])
