@@ -307,11 +307,12 @@ func (v *view) holder(lo, hi int) *tree.Node {
 	}
 }
 
-// words is what units [lo, hi) show, in one text. Descriptions alone are not raw
-// and are bounded.
-func (v *view) words(lo, hi int) string {
+// words is what units [lo, hi) show, in one text.
+func (v *view) words(lo, hi int) string { return joinParts(v.parts(lo, hi)) }
+
+// joinParts is one text of parts. Descriptions alone are not raw and are bounded.
+func joinParts(parts []Part, raw bool) string {
 	var all []string
-	parts, raw := v.parts(lo, hi)
 	for _, p := range parts {
 		all = append(all, p.Text)
 	}

@@ -3,7 +3,6 @@ package retrieve
 import (
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/reeltree/reeltree/tree"
@@ -104,25 +103,15 @@ func TestStaleNodesAreNotKept(t *testing.T) {
 
 func TestCatalogIsReadWhileWritten(t *testing.T) {
 	c := newCatalog()
-	var readers sync.WaitGroup
-	stop := make(chan struct{})
-	for range 3 {
-		readers.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				list := c.in(Scope{Tenant: "t"})
-				if !slices.IsSortedFunc(list, func(a, b *listed) int { return compareHits(Hit{Node: a.src.ID}, Hit{Node: b.src.ID}) }) {
-					t.Error("out of order")
-					return
-				}
-				coverage(list, nil)
-			}
-		})
-	}
+	stop := beside(3, func() bool {
+		list := c.in(Scope{Tenant: "t"})
+		if !slices.IsSortedFunc(list, func(a, b *listed) int { return compareHits(Hit{Node: a.src.ID}, Hit{Node: b.src.ID}) }) {
+			t.Error("out of order")
+			return false
+		}
+		coverage(list, nil)
+		return true
+	})
 	for n := range 2000 {
 		id := fmt.Sprint("s", n*7%50)
 		c.put(catalogued(id, 1000), []Entry{listedClip(id, n, tree.MS(0, 500))})
@@ -130,6 +119,5 @@ func TestCatalogIsReadWhileWritten(t *testing.T) {
 			c.drop("t", fmt.Sprint("s", n%50))
 		}
 	}
-	close(stop)
-	readers.Wait()
+	stop()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -214,29 +213,18 @@ func TestAnswersWhileRenewing(t *testing.T) {
 	var o otherEmbed
 	e, _, _ := staleLibrary(t, &o, lens, bread, harvest)
 	defer mustClose(t, e)
-	var asking sync.WaitGroup
-	stop := make(chan struct{})
-	for range 3 {
-		asking.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				r, err := e.Query(t.Context(), Query{Text: "light seen from thirty kilometres", Scope: Scope{Tenant: "default"}}, nil)
-				if err != nil || len(r.Items) == 0 {
-					t.Errorf("no answer while vectors are made anew: %v", err)
-					return
-				}
-			}
-		})
-	}
+	stop := beside(3, func() bool {
+		r, err := e.Query(t.Context(), Query{Text: "light seen from thirty kilometres", Scope: Scope{Tenant: "default"}}, nil)
+		if err != nil || len(r.Items) == 0 {
+			t.Errorf("no answer while vectors are made anew: %v", err)
+			return false
+		}
+		return true
+	})
 	for _, tr := range []*tree.Tree{lens, bread, harvest} {
 		if err := e.Renew(t.Context(), "default", tr.Source.ID); err != nil {
 			t.Error(err)
 		}
 	}
-	close(stop)
-	asking.Wait()
+	stop()
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/reeltree/reeltree/tree"
@@ -259,31 +258,21 @@ func TestHNSWReadersSeeNothingTorn(t *testing.T) {
 	still := make([]float32, 16)
 	still[0] = 1
 	mustAdd(t, x, entry("t", "still", 0, still))
-	var wg sync.WaitGroup
-	stop := make(chan struct{})
-	for range 3 {
-		wg.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				hits, err := x.Search(t.Context(), Probe{Vector: still}, 20, Scope{Tenant: "t"})
-				seen := map[string]bool{}
-				for _, h := range hits {
-					if seen[h.Node] || h.Score > 1.0001 {
-						t.Errorf("%s found twice or with no vector of it", h.Node)
-					}
-					seen[h.Node] = true
-				}
-				if err != nil || len(hits) != 20 || hits[0].Node != "still/0.0" {
-					t.Errorf("%d hits, first %v, %v", len(hits), hits[:min(1, len(hits))], err)
-					return
-				}
+	stop := beside(3, func() bool {
+		hits, err := x.Search(t.Context(), Probe{Vector: still}, 20, Scope{Tenant: "t"})
+		seen := map[string]bool{}
+		for _, h := range hits {
+			if seen[h.Node] || h.Score > 1.0001 {
+				t.Errorf("%s found twice or with no vector of it", h.Node)
 			}
-		})
-	}
+			seen[h.Node] = true
+		}
+		if err != nil || len(hits) != 20 || hits[0].Node != "still/0.0" {
+			t.Errorf("%d hits, first %v, %v", len(hits), hits[:min(1, len(hits))], err)
+			return false
+		}
+		return true
+	})
 	rng := rand.New(rand.NewPCG(4, 4))
 	for i := range 250 {
 		mustAdd(t, x, entry("t", fmt.Sprintf("s%d", i%8), i%50, clustered(rng, 16)))
@@ -293,8 +282,7 @@ func TestHNSWReadersSeeNothingTorn(t *testing.T) {
 			}
 		}
 	}
-	close(stop)
-	wg.Wait()
+	stop()
 }
 
 func TestHNSWIsThereAfterAnOpening(t *testing.T) {

@@ -14,9 +14,10 @@ func (c *candidate) item(src tree.Source) Item {
 	v := c.s.view
 	first := v.units[c.lo]
 	node := v.holder(c.lo, c.hi)
+	parts, raw := v.parts(c.lo, c.hi)
 	it := Item{
 		Node: node.ID, Level: node.Level, Source: src, Span: first.span, Text: node.Text, Speaker: first.speaker,
-		Frame: c.frame(), Score: math.Round(max(0, min(1, c.rel))*1e6) / 1e6, Tokens: c.tokens, Quote: v.words(c.lo, c.hi),
+		Frame: c.frame(), Score: math.Round(max(0, min(1, c.rel))*1e6) / 1e6, Tokens: c.tokens, Quote: joinParts(parts, raw), Parts: parts,
 	}
 	for _, u := range v.units[c.lo:c.hi] {
 		it.Span = joinSpans(it.Span, u.span)
@@ -24,7 +25,6 @@ func (c *candidate) item(src tree.Source) Item {
 			it.Speaker = "" // several speak
 		}
 	}
-	it.Parts, _ = v.parts(c.lo, c.hi)
 	return it
 }
 

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/reeltree/reeltree/tree"
@@ -123,24 +122,14 @@ func TestKeywordReadersNeverSeeHalfABatch(t *testing.T) {
 		mustAdd(t, x, written("t", fmt.Sprint("other", n%30), n, "quiet"))
 	}
 	mustAdd(t, x, batch("alpha")...)
-	var readers sync.WaitGroup
-	stop := make(chan struct{})
-	for range 4 {
-		readers.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				alpha, both := mustSearch(t, x, Probe{Text: "alpha"}, 200, Scope{Tenant: "t"}), mustSearch(t, x, Probe{Text: "alpha beta always"}, 200, Scope{Tenant: "t"})
-				if len(alpha) != 0 && len(alpha) != size || len(both) != size {
-					t.Errorf("%d of a batch of %d, %d of both", len(alpha), size, len(both))
-					return
-				}
-			}
-		})
-	}
+	stop := beside(4, func() bool {
+		alpha, both := mustSearch(t, x, Probe{Text: "alpha"}, 200, Scope{Tenant: "t"}), mustSearch(t, x, Probe{Text: "alpha beta always"}, 200, Scope{Tenant: "t"})
+		if len(alpha) != 0 && len(alpha) != size || len(both) != size {
+			t.Errorf("%d of a batch of %d, %d of both", len(alpha), size, len(both))
+			return false
+		}
+		return true
+	})
 	for n := range 150 {
 		mustAdd(t, x, batch([]string{"beta", "alpha"}[n%2])...)
 		mustAdd(t, x, written("t", "gone", n, "quiet"))
@@ -150,8 +139,7 @@ func TestKeywordReadersNeverSeeHalfABatch(t *testing.T) {
 			}
 		}
 	}
-	close(stop)
-	readers.Wait()
+	stop()
 }
 
 func TestSegmentsStayFew(t *testing.T) {

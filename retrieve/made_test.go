@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync"
 	"testing"
 
 	"github.com/reeltree/reeltree/tree"
@@ -73,4 +74,29 @@ func engine(t testing.TB, trees ...*tree.Tree) (*Engine, shelf) {
 		}
 	}
 	return e, s
+}
+
+// beside reads in so many goroutines, again and again until a read says false
+// or stop is called, which waits for them.
+func beside(readers int, read func() bool) (stop func()) {
+	var reading sync.WaitGroup
+	ended := make(chan struct{})
+	for range readers {
+		reading.Go(func() {
+			for {
+				select {
+				case <-ended:
+					return
+				default:
+				}
+				if !read() {
+					return
+				}
+			}
+		})
+	}
+	return func() {
+		close(ended)
+		reading.Wait()
+	}
 }

@@ -373,24 +373,14 @@ func TestReadersBesideAWriter(t *testing.T) {
 	if err := e.AddTree(t.Context(), lens); err != nil {
 		t.Fatal(err)
 	}
-	var readers sync.WaitGroup
-	stop := make(chan struct{})
-	for range 3 {
-		readers.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				r, err := e.Query(t.Context(), Query{Text: "how do you clean with vinegar", Scope: Scope{Tenant: "default"}}, nil)
-				if err != nil || !holds(r.Items, "vinegar") {
-					t.Errorf("beside a writer: %+v, %v", r.Items, err)
-					return
-				}
-			}
-		})
-	}
+	stop := beside(3, func() bool {
+		r, err := e.Query(t.Context(), Query{Text: "how do you clean with vinegar", Scope: Scope{Tenant: "default"}}, nil)
+		if err != nil || !holds(r.Items, "vinegar") {
+			t.Errorf("beside a writer: %+v, %v", r.Items, err)
+			return false
+		}
+		return true
+	})
 	for i := range 20 {
 		come := talk("comecomecomecomeco", "Come", "Vinegar and oil.", fmt.Sprintf("Secret number %d.", i))
 		mu.Lock()
@@ -406,8 +396,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 			t.Errorf("found after removal: %+v", r.Items)
 		}
 	}
-	close(stop)
-	readers.Wait()
+	stop()
 }
 
 // FuzzQuery: any bytes are refused with ErrQuestion or answered.
