@@ -60,7 +60,6 @@ type phi [phiFeatures]float32
 type field struct {
 	s                                    *scored
 	topicTerm                            []float32 // weight of each question term, 0 for speakers' names
-	most                                 []float32 // cosine per unit
 	near                                 [scales][]float32
 	nearCosine                           [scales][]float32
 	speaker                              []float32
@@ -75,7 +74,7 @@ type field struct {
 func newField(s *scored) *field {
 	f := &field{s: s, asked: orderOf(s.q.text)}
 	n := len(s.units)
-	f.from, f.whole = 0, float64(max(1, n))
+	f.whole = float64(max(1, n))
 	if n > 0 && s.units[0].span.Unit == tree.UnitMS {
 		f.timed = true
 		from, to := int64(math.MaxInt64), int64(0)
@@ -89,7 +88,7 @@ func newField(s *scored) *field {
 	for i := range s.units {
 		mass[i+1] = mass[i] + float32(max(1, s.units[i].tokens))
 	}
-	f.speaker = weighted(match, mass)
+	f.speaker = running(match)
 	scratch := make([]float32, n+1)
 	for k, width := range phiScales {
 		box := windows(mass, width)
@@ -112,13 +111,12 @@ func newField(s *scored) *field {
 				}
 			}
 		}
-		f.near[k] = weighted(smooth(topic, mass, box, scratch), mass)
-		f.nearCosine[k] = weighted(smooth(append([]float32(nil), s.cosine...), mass, box, scratch), mass)
+		f.near[k] = running(smooth(topic, mass, box, scratch))
+		f.nearCosine[k] = running(smooth(append([]float32(nil), s.cosine...), mass, box, scratch))
 		if k == 1 {
-			f.speakNear = weighted(smooth(match, mass, box, scratch), mass)
+			f.speakNear = running(smooth(match, mass, box, scratch))
 		}
 	}
-	f.most = s.cosine
 	f.topicMean, f.topicDev = spreadOf(f.near[0])
 	f.cosMean, f.cosDev = spreadOf(f.nearCosine[0])
 	return f
@@ -152,16 +150,6 @@ func smooth(values, mass []float32, box []reach, run []float32) []float32 {
 		values[i] = (run[b.hi] - run[b.lo]) / (mass[b.hi] - mass[b.lo])
 	}
 	return values
-}
-
-// weighted are running sums of values times tokens over all tokens before: the
-// mean over a region is a difference of two.
-func weighted(values, mass []float32) []float32 {
-	out := make([]float32, len(values)+1)
-	for i, x := range values {
-		out[i+1] = out[i] + x
-	}
-	return out
 }
 
 // spreadOf are mean and standard deviation of the steps of running sums.
