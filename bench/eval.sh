@@ -24,6 +24,9 @@ export -f measure
   for pool in clean noise redundancy; do
     echo "multihop-$pool-$part" multihop --data "$sets/multihop-$pool-$part.jsonl.gz" --pool "$sets/multihop-$pool-pool.jsonl.gz" --ablate
   done
+  for videos in 150 9999; do echo "moments-$part-joined-$videos" moments --data "$sets/moments-$part.jsonl.gz" --join "$videos"; done
+  for stress in copies damage; do echo "meetings-$part-$stress" meetings --data "$sets/meetings-$part.jsonl.gz" --stress "$stress"; done
+  echo "meetings-$part-halting" meetings --data "$sets/meetings-$part.jsonl.gz" --halting
   echo "answers-meetings-$part" answers --data "$sets/meetings-$part.jsonl.gz"
 } | xargs -P "${JOBS:-$(nproc)}" -L 1 bash -c 'measure "$@"' measure
 bin/reeltree eval page --data "$out" --out docs/results.md

@@ -18,11 +18,14 @@ import (
 
 // evalCmd takes its data file from --data, which is the data folder elsewhere.
 type evalCmd struct {
-	Task   string `arg:"" help:"answers, meetings, moments, multihop, passages or tables; --data names its file. page writes the reports of the folder --data into the page --out."`
-	Pool   string `help:"Passages of multihop, one JSON object a line." placeholder:"FILE"`
-	Out    string `help:"File the predictions are written to, one JSON object a line." placeholder:"PREDICTIONS"`
-	Ablate bool   `help:"Also measure every stage and baseline, printed to standard error."`
-	Report string `help:"File for everything that was measured, as JSON." placeholder:"FILE"`
+	Task    string `arg:"" help:"answers, meetings, moments, multihop, passages or tables; --data names its file. page writes the reports of the folder --data into the page --out."`
+	Pool    string `help:"Passages of multihop, one JSON object a line." placeholder:"FILE"`
+	Out     string `help:"File the predictions are written to, one JSON object a line." placeholder:"PREDICTIONS"`
+	Ablate  bool   `help:"Also measure every stage and baseline, printed to standard error."`
+	Join    int    `help:"moments: so many videos after one another are one source." placeholder:"N"`
+	Stress  string `help:"meetings: copies adds a second upload and a highlight clip, damage spoils 15 %% of the words." placeholder:"KIND"`
+	Halting bool   `help:"meetings: compare the learned stop of a walk with five rounds."`
+	Report  string `help:"File for everything that was measured, as JSON." placeholder:"FILE"`
 }
 
 // Run measures a benchmark task: its metrics go to standard output as one JSON
@@ -42,7 +45,7 @@ func (cmd evalCmd) Run(ctx context.Context, s *Settings, p Process) error {
 	if err != nil {
 		return err
 	}
-	rep, err := eval.Run(ctx, c, cmd.Task, eval.Files{Data: s.Data, Pool: cmd.Pool, Out: cmd.Out}, cmd.Ablate)
+	rep, err := eval.Run(ctx, c, cmd.Task, eval.Files{Data: s.Data, Pool: cmd.Pool, Out: cmd.Out, Trial: eval.Trial{Join: cmd.Join, Stress: cmd.Stress, Halting: cmd.Halting}}, cmd.Ablate)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,9 @@ import (
 type Step struct {
 	Name    string                `json:"name"`
 	Metrics Metrics               `json:"metrics"`
-	Tokens  float64               `json:"tokens"` // evidence tokens of a question
+	Tokens  float64               `json:"tokens"`                 // evidence tokens of a question
+	Scored  float64               `json:"nodes_scored,omitempty"` // by navigator and flat search, for a question
+	Walked  float64               `json:"walk_rounds,omitempty"`
 	Against string                `json:"against,omitempty"`
 	Change  map[string]Difference `json:"change,omitempty"`
 }
@@ -34,7 +36,7 @@ func stages() []stage {
 	refine := walk
 	refine.Refine = false
 	return []stage{
-		{"BM25", condition{flat, true}, nil},
+		{"BM25", condition{off: flat, blind: true}, nil},
 		{"vectors", condition{off: vectors}, nil},
 		{"fused", condition{off: flat}, nil},
 		{"navigator", condition{off: walk}, nil},
@@ -122,7 +124,8 @@ func (r *runner) step(name string, o *outcome) Step {
 			delete(m, k)
 		}
 	}
-	return Step{Name: name, Metrics: m, Tokens: o.session.stats.means()["all"].EvidenceTokens}
+	all := o.session.stats.means()["all"]
+	return Step{Name: name, Metrics: m, Tokens: all.EvidenceTokens, Scored: all.NodesScored + all.LeavesScored, Walked: all.WalkRounds}
 }
 
 func (r *runner) changes(before, after *outcome) map[string]Difference {

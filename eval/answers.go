@@ -61,11 +61,11 @@ func runAnswers(ctx context.Context, c Config, f Files) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	lib, err := (&meetings{data}).library(ctx, c)
+	lib, err := (&meetings{data: data}).library(ctx, c)
 	if err != nil {
 		return Report{}, err
 	}
-	e, err := lib.open(ctx, c, retrieve.Switches{})
+	e, err := lib.open(ctx, c, retrieve.Switches{}, nil)
 	if err != nil {
 		return Report{}, err
 	}

@@ -90,7 +90,7 @@ func TestCaptionsAreNodes(t *testing.T) {
 }
 
 func TestCaptionsBeyondTheVideoStay(t *testing.T) {
-	m := &moments{[]video{{Video: "v", Duration: 10, Nodes: []caption{{5, 12.5, "late"}, {3, 3, "a moment"}}}}}
+	m := &moments{data: []video{{Video: "v", Duration: 10, Nodes: []caption{{Start: 5, End: 12.5, Text: "late"}, {Start: 3, End: 3, Text: "a moment"}}}}}
 	lib, err := m.library(t.Context(), testConfig(t))
 	if err != nil {
 		t.Fatal(err)

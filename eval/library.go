@@ -58,11 +58,12 @@ func (l *library) grow(ctx context.Context, d tree.Describer, models map[string]
 	return nil
 }
 
-// open makes an engine over all trees with some stages switched off.
-func (l *library) open(ctx context.Context, c Config, off retrieve.Switches) (*retrieve.Engine, error) {
+// open makes an engine over all trees with some stages switched off; nil weights
+// are those the product has.
+func (l *library) open(ctx context.Context, c Config, off retrieve.Switches, w *retrieve.Weights) (*retrieve.Engine, error) {
 	rc := retrieve.Config{
 		Embed: c.Embed, EmbedderName: c.Embedder, Dim: c.Dim, Trees: l.tree,
-		Rounds: c.Rounds, Switches: off, CacheBytes: cacheBytes,
+		Rounds: c.Rounds, Switches: off, Weights: w, CacheBytes: cacheBytes,
 	}
 	if c.Vectors != nil {
 		rc.Vectors = c.Vectors(c.Dim)

@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/reeltree/reeltree/retrieve"
@@ -15,6 +16,9 @@ type meeting struct {
 	ID      string         `json:"id"`
 	Turns   []turn         `json:"turns"`
 	Queries []meetingQuery `json:"queries"`
+
+	heard  []turn   // what the source says instead of its turns; nil: the turns
+	copies []copied // other sources of the library that hold it
 }
 
 type turn struct {
@@ -31,11 +35,14 @@ type meetingQuery struct {
 }
 
 // meetings asks for the stretches of a recording that a question is about.
-type meetings struct{ data []meeting }
+type meetings struct {
+	data  []meeting
+	plain *meetings // of stressed recordings: as they were
+}
 
 func loadMeetings(f Files) (job, error) {
 	data, err := readLines[meeting](f.Data)
-	return &meetings{data}, err
+	return &meetings{data: data}, err
 }
 
 func (m *meetings) library(ctx context.Context, c Config) (*library, error) {
@@ -44,9 +51,15 @@ func (m *meetings) library(ctx context.Context, c Config) (*library, error) {
 	}
 	lib := &library{}
 	for _, rec := range m.data {
-		src := rec.source()
-		if err := lib.grow(ctx, tree.Extractive{}, extractiveModels, src, c.Cut(src, rec.cues())...); err != nil {
-			return nil, err
+		all := []meeting{rec}
+		for _, o := range rec.copies {
+			all = append(all, o.meeting)
+		}
+		for _, m := range all {
+			src := m.source()
+			if err := lib.grow(ctx, tree.Extractive{}, extractiveModels, src, c.Cut(src, m.cues())...); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return lib, nil
@@ -65,8 +78,12 @@ func (m *meeting) source() tree.Source {
 
 // cues are the turns that say something.
 func (m *meeting) cues() []tree.Cue {
+	turns := m.Turns
+	if m.heard != nil {
+		turns = m.heard
+	}
 	var out []tree.Cue
-	for _, t := range m.Turns {
+	for _, t := range turns {
 		if strings.TrimSpace(t.Text) != "" && t.End > t.Start {
 			out = append(out, tree.Cue{StartMS: milliseconds(t.Start), EndMS: milliseconds(t.End), Speaker: t.Speaker, Text: t.Text})
 		}
@@ -88,16 +105,45 @@ func (m *meetings) ask(ctx context.Context, s *session) ([]any, *tally, error) {
 			if measure(rec.gold(q)) == 0 {
 				continue // the reference scorer takes no prediction for it
 			}
-			query := retrieve.Query{Text: q.Query, Budget: max(1, budget), Fill: true, Scope: retrieve.Scope{Sources: []string{sourceID(rec.ID)}}}
+			query := retrieve.Query{Text: q.Query, Budget: max(1, budget), Fill: true, Scope: retrieve.Scope{Sources: rec.sources()}}
 			f, err := s.ask(ctx, query, rec.series(), rec.fragments(q))
 			if err != nil {
 				return nil, nil, err
 			}
-			lines = append(lines, meetingLine{rec.ID, i, f.spans()})
+			lines = append(lines, meetingLine{rec.ID, i, rec.spans(f)})
 		}
 	}
 	t, err := scoreMeetings(m.data, lines)
 	return anys(lines), t, err
+}
+
+// sources are the recording and what holds it too.
+func (m *meeting) sources() []string {
+	out := []string{sourceID(m.ID)}
+	for _, c := range m.copies {
+		out = append(out, sourceID(c.ID))
+	}
+	return out
+}
+
+// spans are the places of what was found in the recording itself.
+func (m *meeting) spans(f found) []interval {
+	if len(m.copies) == 0 {
+		return f.spans()
+	}
+	out := []interval{}
+	for _, it := range slices.Concat(f.items, f.nearest) {
+		s := seconds(it.Span)
+		for i := range m.copies {
+			if it.Source.ID == sourceID(m.copies[i].ID) {
+				s = m.copies[i].origin(s)
+			}
+		}
+		if s[1] > s[0] {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // fragments are the gold turns.

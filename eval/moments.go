@@ -16,20 +16,27 @@ type video struct {
 	Duration float64   `json:"duration"`
 	Nodes    []caption `json:"nodes"`
 	Queries  []caption `json:"queries"`
+
+	stretches []float64 // of joined videos: where each L1 begins
 }
 
 type caption struct {
 	Start float64 `json:"start"`
 	End   float64 `json:"end"`
 	Text  string  `json:"text"`
+	from  string  // of joined videos: the one it was written for
 }
 
-// moments asks for moments inside a video and in the library of all videos.
-type moments struct{ data []video }
+// moments asks for moments inside a video and, unless long is set, in the
+// library of all videos.
+type moments struct {
+	data []video
+	long bool
+}
 
 func loadMoments(f Files) (job, error) {
 	data, err := readLines[video](f.Data)
-	return &moments{data}, err
+	return &moments{data: data}, err
 }
 
 // library lays every caption out as an L2 with one L3 of the same text.
@@ -48,7 +55,7 @@ func (m *moments) library(ctx context.Context, _ Config) (*library, error) {
 			told.texts[span] = strings.TrimSpace(told.texts[span] + " " + n.Text)
 		}
 		src := tree.Source{ID: sourceID(v.Video), Tenant: tree.DefaultTenant, Kind: tree.KindVideo, DurationMS: end}
-		if err := lib.grow(ctx, told, captionModels, src, tree.Material{Source: src, Span: tree.MS(0, end), Clips: clips}); err != nil {
+		if err := lib.grow(ctx, told, captionModels, src, v.cut(src, clips)...); err != nil {
 			return nil, err
 		}
 	}
@@ -90,9 +97,11 @@ func (m *moments) ask(ctx context.Context, s *session) ([]any, *tally, error) {
 			if err != nil {
 				return nil, nil, err
 			}
-			all, err := s.ask(ctx, retrieve.Query{Text: q.Text}, "library", gold)
-			if err != nil {
-				return nil, nil, err
+			var all found
+			if !m.long {
+				if all, err = s.ask(ctx, retrieve.Query{Text: q.Text}, "library", gold); err != nil {
+					return nil, nil, err
+				}
 			}
 			lines = append(lines, momentLine{v.Video, i, inside.spans(), all.hits(s.lib, names)})
 		}

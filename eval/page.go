@@ -79,7 +79,7 @@ func (r *Report) name() string {
 	if r.Task == "answers" {
 		return "answers-" + base
 	}
-	return base
+	return base + strings.ReplaceAll(strings.ReplaceAll(r.Trial, " --", "-"), " ", "-")
 }
 
 // section writes one report. One that follows another of the same name is an
@@ -92,7 +92,8 @@ func (r *Report) section(b *strings.Builder, charts []string, again bool) {
 	if r.Pool != "" {
 		fmt.Fprintf(b, " --pool %s", filepath.Base(r.Pool))
 	}
-	if len(r.Ablation) > 0 {
+	b.WriteString(r.Trial)
+	if len(r.Ablation) > 0 && r.Trial == "" {
 		b.WriteString(" --ablate")
 	}
 	fmt.Fprintf(b, "` at %s, embedder %s\n", r.Version, r.Embedder)
@@ -141,8 +142,11 @@ func (r *Report) ablationTable(b *strings.Builder) {
 		return
 	}
 	names := tasks[r.Task].headers
+	if r.Trial != "" { // not all of them need be measured there
+		names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { _, ok := r.Metrics[n]; return !ok })
+	}
 	fmt.Fprintf(b, "\nEach row against the one it names: mean change and 95 %% interval of a paired bootstrap, 10,000 draws by %s.\n\n", tasks[r.Task].unit)
-	b.WriteString("| stage | " + strings.Join(names, " | ") + " | tokens | against |\n|---|" + strings.Repeat("---|", len(names)+2) + "\n")
+	b.WriteString("| stage | " + strings.Join(names, " | ") + " | tokens | nodes scored | rounds of a walk | against |\n|---|" + strings.Repeat("---|", len(names)+4) + "\n")
 	for _, s := range r.Ablation {
 		fmt.Fprintf(b, "| %s |", s.Name)
 		for _, n := range names {
@@ -152,7 +156,7 @@ func (r *Report) ablationTable(b *strings.Builder) {
 			}
 			b.WriteString(" |")
 		}
-		fmt.Fprintf(b, " %.1f | %s |\n", s.Tokens, s.Against)
+		fmt.Fprintf(b, " %.1f | %.1f | %.2f | %s |\n", s.Tokens, s.Scored, s.Walked, s.Against)
 	}
 }
 
@@ -171,7 +175,7 @@ func (r *Report) balanceTable(b *strings.Builder) {
 // charts are the pictures of a report by file name.
 func (r *Report) charts() map[string][]byte {
 	out := map[string][]byte{}
-	if len(r.Ablation) > 0 {
+	if len(r.Ablation) > 0 && r.Trial == "" {
 		metric := tasks[r.Task].headers[0]
 		var bars []Bar
 		for _, s := range r.Ablation {

@@ -15,6 +15,8 @@ type Files struct {
 	Data string // the task's lines
 	Pool string // multihop: its passages
 	Out  string // predictions are written here; "" for none
+
+	Trial Trial
 }
 
 // job is a loaded task.
@@ -36,22 +38,24 @@ type task struct {
 }
 
 var tasks = map[string]task{
-	"moments": {loadMoments, false, "video", []string{
-		"in_video_R1@0.3", "in_video_R1@0.5", "in_video_R1@0.7", "library_video_R1", "library_video_R10",
-	}},
+	"moments":  {loadMoments, false, "video", append(slices.Clone(insideHeaders), "library_video_R1", "library_video_R10")},
 	"meetings": {loadMeetings, true, "recording", []string{"recall@10%", "f1@10%", "hit@1"}},
 	"multihop": {loadMultihop, false, "question", []string{"f1", "recall", "words"}},
 	"passages": {loadPassages, true, "document", []string{"all_paragraph_R1", "all_paragraph_R5", "all_answer_in_60_words"}},
 	"tables":   {loadTables, true, "document", []string{"all_evidence_complete", "all_words_kept"}},
 }
 
+// insideHeaders are the metrics of moments inside a video.
+var insideHeaders = []string{"in_video_R1@0.3", "in_video_R1@0.5", "in_video_R1@0.7"}
+
 // Report is what one run measured.
 type Report struct {
 	Task     string             `json:"task"`
 	Data     string             `json:"data"`
 	Pool     string             `json:"pool,omitempty"`
-	Embedder string             `json:"embedder"` // name of the vectors
-	Version  string             `json:"version"`  // of the product, filled by the caller
+	Embedder string             `json:"embedder"`        // name of the vectors
+	Version  string             `json:"version"`         // of the product, filled by the caller
+	Trial    string             `json:"trial,omitempty"` // flags of a trial
 	Metrics  Metrics            `json:"metrics"`
 	Stats    map[string]Stats   `json:"stats,omitempty"` // by kind of question
 	Ablation []Step             `json:"ablation,omitempty"`
@@ -65,7 +69,7 @@ func Tasks() []string { return slices.Sorted(maps.Keys(tasks)) }
 // runs the task once more for every stage and baseline.
 func Run(ctx context.Context, c Config, name string, f Files, ablate bool) (Report, error) {
 	rep, err := run(ctx, c, name, f, ablate)
-	rep.Task, rep.Data, rep.Pool, rep.Embedder = name, f.Data, f.Pool, c.Embedder
+	rep.Task, rep.Data, rep.Pool, rep.Embedder, rep.Trial = name, f.Data, f.Pool, c.Embedder, f.Trial.flags()
 	return rep, err
 }
 
@@ -81,9 +85,15 @@ func run(ctx context.Context, c Config, name string, f Files, ablate bool) (Repo
 	if err != nil {
 		return Report{}, err
 	}
+	if j, err = f.Trial.on(name, j); err != nil {
+		return Report{}, err
+	}
 	lib, err := j.library(ctx, c)
 	if err != nil {
 		return Report{}, err
+	}
+	if f.Trial.Join > 0 {
+		t.headers = insideHeaders
 	}
 	r := runner{task: t, job: j, lib: lib, config: c}
 	all, err := r.run(ctx, stage{name: "all"})
@@ -96,7 +106,10 @@ func run(ctx context.Context, c Config, name string, f Files, ablate bool) (Repo
 		}
 	}
 	rep := Report{Metrics: all.metrics(), Stats: all.session.stats.means()}
-	if ablate {
+	switch {
+	case f.Trial != (Trial{}):
+		rep.Ablation, err = r.trial(ctx, f.Trial, all)
+	case ablate:
 		rep.Ablation, err = r.ablate(ctx, all)
 	}
 	return rep, err
@@ -115,6 +128,8 @@ type runner struct {
 type condition struct {
 	off   retrieve.Switches
 	blind bool // no vectors at all
+	// least and most rounds of a walk; 0: as trained
+	least, most int
 }
 
 // stage is a condition with what is kept of the evidence under it.
@@ -168,7 +183,15 @@ func (r *runner) open(ctx context.Context, s condition) (*retrieve.Engine, error
 	if s.blind {
 		c.Embed, c.Embedder = blind(c.Dim), "none"
 	}
-	return r.lib.open(ctx, c, s.off)
+	var w *retrieve.Weights
+	if s.most > 0 {
+		var err error
+		if w, err = retrieve.TrainedWeights(c.Embedder, c.Dim); err != nil {
+			return nil, err
+		}
+		w.MinRounds, w.MaxRounds = s.least, s.most
+	}
+	return r.lib.open(ctx, c, s.off, w)
 }
 
 // blind embeds everything as the zero vector, so that words alone decide.

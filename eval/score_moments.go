@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -54,9 +55,11 @@ func scoreMoments(data []video, lines []momentLine) (*tally, error) {
 					return nil, fmt.Errorf("a prediction names the unknown video %q", h.video)
 				}
 			}
-			t.question(v.Video)
+			t.question(cmp.Or(q.from, v.Video))
 			l.inVideo(t, interval{q.Start, q.End})
-			l.library(t, v.Video, interval{q.Start, q.End})
+			if q.from == "" { // else one source is the whole library
+				l.library(t, v.Video, interval{q.Start, q.End})
+			}
 		}
 	}
 	return t, unknown(left)

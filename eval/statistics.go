@@ -18,6 +18,7 @@ import (
 //	rounds                rounds of the loop
 //	repeat_share          share of the candidates of later rounds that an earlier one had, where there were any
 //	nodes_scored          nodes and regions that the navigator scored
+//	leaves_scored         leaves that the flat ranking scored
 //	walk_rounds           rounds that it walked, over all trees
 //	model_calls           calls of a chat or vision model; no eval task has one
 type Stats struct {
@@ -31,6 +32,7 @@ type Stats struct {
 	Rounds             float64  `json:"rounds"`
 	RepeatShare        *float64 `json:"repeat_share,omitempty"`
 	NodesScored        float64  `json:"nodes_scored"`
+	LeavesScored       float64  `json:"leaves_scored"`
 	WalkRounds         float64  `json:"walk_rounds"`
 }
 
@@ -41,7 +43,7 @@ type sums struct {
 	questions, rounds                  int
 	evidence, started, whole           int // tokens
 	gold, entered, held, later, repeat int
-	scored, walked                     float64
+	scored, walked, flat               float64
 }
 
 // note adds one question.
@@ -63,7 +65,7 @@ func (s *statistics) note(lib *library, kind string, r retrieve.Result, items []
 		}
 	}
 	q.later, q.repeat = repeats(r)
-	q.scored, q.walked = cost(r, "scored"), cost(r, "rounds")
+	q.scored, q.walked, q.flat = cost(r, "scored"), cost(r, "rounds"), cost(r, "leaves")
 	for _, k := range []string{"all", kind} {
 		if (*s)[k] == nil {
 			(*s)[k] = &sums{}
@@ -80,7 +82,7 @@ func (s *sums) add(o sums) {
 	s.evidence, s.started, s.whole = s.evidence+o.evidence, s.started+o.started, s.whole+o.whole
 	s.gold, s.entered, s.held = s.gold+o.gold, s.entered+o.entered, s.held+o.held
 	s.later, s.repeat = s.later+o.later, s.repeat+o.repeat
-	s.scored, s.walked = s.scored+o.scored, s.walked+o.walked
+	s.scored, s.walked, s.flat = s.scored+o.scored, s.walked+o.walked, s.flat+o.flat
 }
 
 // means are the Stats by kind.
@@ -92,7 +94,7 @@ func (s statistics) means() map[string]Stats {
 			Questions: q.questions, Rounds: round4(float64(q.rounds) / n), EvidenceTokens: round4(float64(q.evidence) / n),
 			PrunedShare: round4(1 - ratio(q.evidence, q.started)), Saving: round4(1 - ratio(q.evidence, q.whole)),
 			GoldEntered: share(q.entered, q.gold), GoldFragmentRecall: share(q.held, q.entered), RepeatShare: share(q.repeat, q.later),
-			NodesScored: round4(q.scored / n), WalkRounds: round4(q.walked / n),
+			NodesScored: round4(q.scored / n), WalkRounds: round4(q.walked / n), LeavesScored: round4(q.flat / n),
 		}
 	}
 	return out

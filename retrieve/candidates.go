@@ -100,14 +100,15 @@ func (f *finder) flat(views []*scored) (clips []map[int]bool, leaves [][]int) {
 	var best []ranked
 	for i, s := range views {
 		clips[i] = map[int]bool{}
+		if f.off.Flat {
+			continue
+		}
+		f.trace("cost", "leaves", s.tree.Source.ID, float64(len(s.leaves)))
 		for l, score := range f.leafScores(s) {
 			if f.allowed(s, l) {
 				best = append(best, ranked{i, l, score})
 			}
 		}
-	}
-	if f.off.Flat {
-		return clips, leaves
 	}
 	slices.SortFunc(best, func(a, b ranked) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.view, b.view), cmp.Compare(a.leaf, b.leaf))
@@ -159,6 +160,9 @@ func (f *finder) traceCost(w *walk) {
 
 // entered adds the L2 nodes that the indexes hit.
 func (f *finder) entered(s *scored, hits []Hit, clips map[int]bool) {
+	if f.off.Entered {
+		return
+	}
 	for _, h := range hits {
 		if c, ok := s.byNode[h.Node]; ok && h.Source == s.tree.Source.ID && inSpan(s.clips[c].node.Span, f.span) {
 			clips[c] = true

@@ -35,6 +35,7 @@ type Switches struct {
 	Keywords bool // entry by keywords
 	Walk     bool // the navigator's paths as candidates
 	Flat     bool // the best leaves as candidates
+	Entered  bool // the L2 that entry hit as candidates
 	Refine   bool // parent-relative refinement; off: stretches as large as a quote may be
 	Keff     bool // the limit by the largest drop of utility
 }
