@@ -23,7 +23,7 @@ type Step struct {
 const fullPipeline = "all stages"
 
 // Switches of the flat ranking: no walk, no refinement, no limit by utility.
-var flat = retrieve.Switches{Walk: true, Refine: true, Keff: true}
+var flat = retrieve.Switches{Walk: true, Refine: true, Keff: true, Bridge: true}
 
 // stages are what is added one after the other. Ranking by words alone has no
 // vector at all; ranking by vectors has them in entry and ranking, where the
@@ -41,7 +41,8 @@ func stages() []stage {
 		{"fused", condition{off: flat}, nil},
 		{"navigator", condition{off: walk}, nil},
 		{"refiner", condition{off: refine}, nil},
-		{"controller", condition{}, nil},
+		{"controller", condition{off: retrieve.Switches{Bridge: true}}, nil},
+		{"bridges", condition{}, nil},
 	}
 }
 

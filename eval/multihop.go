@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"errors"
+	"html"
 	"strconv"
 
 	"github.com/reeltree/reeltree/retrieve"
@@ -44,12 +45,12 @@ func loadMultihop(f Files) (job, error) {
 func (m *multihop) library(ctx context.Context, _ Config) (*library, error) {
 	lib := &library{}
 	for i, p := range m.pool {
-		src := tree.Source{ID: poolID(i), Tenant: tree.DefaultTenant, Kind: tree.KindDocument, Title: p.Title}
-		clip := paragraphClip(p.Text, 1)
+		src := tree.Source{ID: poolID(i), Tenant: tree.DefaultTenant, Kind: tree.KindDocument, Title: html.UnescapeString(p.Title)}
+		clip := paragraphClip(html.UnescapeString(p.Text), 1)
 		if len(clip.Leaves) == 0 {
 			continue
 		}
-		if err := lib.grow(ctx, tree.Extractive{}, extractiveModels, src, tree.Material{Source: src, Span: clip.Span, Title: p.Title, Clips: []tree.Clip{clip}}); err != nil {
+		if err := lib.grow(ctx, tree.Extractive{}, extractiveModels, src, tree.Material{Source: src, Span: clip.Span, Title: src.Title, Clips: []tree.Clip{clip}}); err != nil {
 			return nil, err
 		}
 	}
@@ -58,7 +59,8 @@ func (m *multihop) library(ctx context.Context, _ Config) (*library, error) {
 
 func poolID(i int) string { return sourceID("pool line " + strconv.Itoa(i)) }
 
-// hopWords is how many words the chosen passages may have, the task's limit.
+// hopWords is how many words the chosen passages may have in the mean, the task's
+// limit.
 const hopWords = 200
 
 func (m *multihop) ask(ctx context.Context, s *session) ([]any, *tally, error) {
@@ -83,14 +85,15 @@ func (m *multihop) ask(ctx context.Context, s *session) ([]any, *tally, error) {
 	return anys(lines), t, err
 }
 
-// passages are those the evidence lies in, best first; one that would pass the
-// limit of words is left out.
+// passages are those the evidence lies in, best first. The limit of words is one
+// for the mean: it leaves out what would pass it beside two others, since no
+// question of several steps can do with less than two.
 func (m *multihop) passages(items []retrieve.Item, at map[string]int) []int {
 	out, words, seen := []int{}, 0, map[int]bool{}
 	for _, it := range items {
 		i := at[it.Source.ID]
 		n := tree.Words(m.pool[i].Text)
-		if seen[i] || len(out) > 0 && words+n > hopWords {
+		if seen[i] || len(out) > 1 && words+n > hopWords {
 			continue
 		}
 		seen[i] = true

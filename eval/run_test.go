@@ -185,19 +185,19 @@ func TestAblationOfATask(t *testing.T) {
 	for _, s := range rep.Ablation {
 		names = append(names, s.Name)
 	}
-	want := []string{"BM25", "vectors", "fused", "navigator", "refiner", "controller", "fixed top-5", "fixed top-10", "fixed top-20", "largest drop", "flat top-k at equal words"}
+	want := []string{"BM25", "vectors", "fused", "navigator", "refiner", "controller", "bridges", "fixed top-5", "fixed top-10", "fixed top-20", "largest drop", "flat top-k at equal words"}
 	if !slices.Equal(names, want) {
 		t.Fatalf("%q", names)
 	}
-	last := rep.Ablation[5]
-	if last.Metrics["all_paragraph_R1"] != rep.Metrics["all_paragraph_R1"] || last.Against != "refiner" || len(last.Change) != len(tasks["passages"].headers) {
+	last := rep.Ablation[6]
+	if last.Metrics["all_paragraph_R1"] != rep.Metrics["all_paragraph_R1"] || last.Against != "controller" || len(last.Change) != len(tasks["passages"].headers) {
 		t.Errorf("the last stage is not the whole pipeline: %+v beside %v", last, rep.Metrics)
 	}
-	if equal := rep.Ablation[10]; equal.Tokens > rep.Stats["all"].EvidenceTokens || equal.Tokens == 0 || equal.Against != "all stages" {
+	if equal := rep.Ablation[11]; equal.Tokens > rep.Stats["all"].EvidenceTokens || equal.Tokens == 0 || equal.Against != "all stages" {
 		t.Errorf("%+v must not take more than %v tokens", equal, rep.Stats["all"].EvidenceTokens)
 	}
 	var out bytes.Buffer
-	if err := WriteDetails(&out, rep); err != nil || strings.Count(out.String(), "\n") != 12 || !strings.Contains(out.String(), `"pruned_share"`) {
+	if err := WriteDetails(&out, rep); err != nil || strings.Count(out.String(), "\n") != 13 || !strings.Contains(out.String(), `"pruned_share"`) {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }

@@ -59,17 +59,18 @@ func TestPlacesOfWhatWasFound(t *testing.T) {
 
 func TestChosenPassagesKeepTheLimit(t *testing.T) {
 	words := func(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
-	m := &multihop{pool: []hopPassage{{"long", words(250)}, {"a", words(120)}, {"b", words(90)}, {"c", words(80)}}}
-	at := map[string]int{"0": 0, "1": 1, "2": 2, "3": 3}
+	m := &multihop{pool: []hopPassage{{"long", words(250)}, {"a", words(120)}, {"b", words(90)}, {"c", words(80)}, {"d", words(20)}}}
+	at := map[string]int{"0": 0, "1": 1, "2": 2, "3": 3, "4": 4}
 	item := func(id string) retrieve.Item { return retrieve.Item{Source: tree.Source{ID: id}} }
 	for _, c := range []struct{ in, want []int }{
-		{[]int{1, 1, 2, 3}, []int{1, 3}}, // b would pass the limit, c fits
-		{[]int{0, 1}, []int{0}},          // the first is always taken
+		{[]int{1, 1, 3, 2}, []int{1, 3}},    // b would pass the limit
+		{[]int{2, 3, 1, 4}, []int{2, 3, 4}}, // so would a, d fits
+		{[]int{0, 1, 2}, []int{0, 1}},       // two are always taken
 		{nil, []int{}},
 	} {
 		var items []retrieve.Item
 		for _, i := range c.in {
-			items = append(items, item([]string{"0", "1", "2", "3"}[i]))
+			items = append(items, item([]string{"0", "1", "2", "3", "4"}[i]))
 		}
 		if got := m.passages(items, at); !slices.Equal(got, c.want) || got == nil {
 			t.Errorf("%v: %v, want %v", c.in, got, c.want)

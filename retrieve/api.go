@@ -69,7 +69,7 @@ type Round struct {
 
 // Decision is one traced step: which stage did what to which node, and why.
 type Decision struct {
-	Stage  string  `json:"stage"` // "entry", "flat", "walk", "refine", "choose", and "cost" with a source
+	Stage  string  `json:"stage"` // "entry", "flat", "walk", "refine", "bridge", "choose", and "cost" with a source
 	Node   string  `json:"node"`
 	Action string  `json:"action"` // "hit", "step", "kept", "split", "dropped"; of a cost "rounds", "scored" (nodes)
 	Score  float64 `json:"score"`

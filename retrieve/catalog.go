@@ -25,6 +25,7 @@ type shelved struct {
 // listed is one source. It is replaced, never changed.
 type listed struct {
 	src   tree.Source
+	name  name  // what it is called
 	facts Entry // of the source, as a scope looks at them
 	nodes map[string]listedNode
 	clips []tree.Span // of the L2 nodes, in no order
@@ -41,7 +42,7 @@ func newCatalog() *catalog { return &catalog{tenants: map[string]*shelved{}} }
 
 func newListed(src tree.Source, nodes map[string]listedNode, stale bool) *listed {
 	l := &listed{
-		src: src, nodes: nodes, stale: stale,
+		src: src, name: nameOf(src.Title), nodes: nodes, stale: stale,
 		facts: Entry{Tenant: src.Tenant, Source: src.ID, Collections: src.Collections, Kind: src.Kind},
 	}
 	for _, n := range nodes {

@@ -110,10 +110,11 @@ const mostRead = 64
 
 // limits of one choice.
 type limits struct {
-	tokens int  // what the evidence may cost, earlier rounds included
-	items  int  // most pieces of this choice
-	all    bool // K_eff is off: whole units until the budget is full
-	plain  bool // by relevance, not by utility
+	tokens int          // what the evidence may cost, earlier rounds included
+	items  int          // most pieces of this choice
+	all    bool         // K_eff is off: whole units until the budget is full
+	plain  bool         // by relevance, not by utility
+	lead   []*candidate // taken first, whatever else there is
 }
 
 // choose takes candidates by utility, looking again at the rest after each.
@@ -141,7 +142,9 @@ func (l *ledger) choose(candidates []*candidate, lim limits) (kept []*candidate,
 	room := lim.tokens - budgetOf(l.chosen)
 	for len(rest) > 0 && len(kept) < take {
 		at := 0 // the most relevant is evidence whatever else there is
-		if len(l.chosen) > 0 {
+		if len(kept) < len(lim.lead) {
+			at = max(0, slices.Index(rest, lim.lead[len(kept)]))
+		} else if len(l.chosen) > 0 {
 			at = best(rest)
 		}
 		c := rest[at]

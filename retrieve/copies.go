@@ -19,8 +19,8 @@ const (
 const copyReach = 4
 
 // unlike are the views of the sources with the best hits, at most most, and of
-// copies of the place that was hit only one: five uploads of one talk would
-// leave no room for anything else.
+// copies of the place that was hit only one, whose name its words say best: five
+// uploads of one talk would leave no room for anything else.
 func (e *Engine) unlike(ctx context.Context, tenant string, hits []Hit, most int) ([]*view, error) {
 	best := map[string]string{} // the best L2 of a source
 	var sources []string
@@ -31,6 +31,14 @@ func (e *Engine) unlike(ctx context.Context, tenant string, hits []Hit, most int
 		if best[h.Source] == "" && strings.Contains(h.Node, ".") {
 			best[h.Source] = h.Node
 		}
+	}
+	rarity := e.words.rarity(tenant)
+	said := func(v *view) float64 {
+		l := e.catalog.get(tenant, v.tree.Source.ID)
+		if l == nil {
+			return 0
+		}
+		return l.name.saidBy(v, rarity)
 	}
 	var out []*view
 	for len(out) < most && len(sources) > 0 {
@@ -43,8 +51,12 @@ func (e *Engine) unlike(ctx context.Context, tenant string, hits []Hit, most int
 			return cmp.Compare(slices.Index(sources, a.tree.Source.ID), slices.Index(sources, b.tree.Source.ID))
 		})
 		for _, v := range views {
-			if !slices.ContainsFunc(out, func(o *view) bool { return v.copyAt(o, best[v.tree.Source.ID], best[o.tree.Source.ID]) }) {
+			at := slices.IndexFunc(out, func(o *view) bool { return v.copyAt(o, best[v.tree.Source.ID], best[o.tree.Source.ID]) })
+			switch {
+			case at < 0:
 				out = append(out, v)
+			case said(v) > said(out[at]):
+				out[at] = v
 			}
 		}
 		sources = sources[n:]

@@ -38,6 +38,7 @@ type Switches struct {
 	Entered  bool // the L2 that entry hit as candidates
 	Refine   bool // parent-relative refinement; off: stretches as large as a quote may be
 	Keff     bool // the limit by the largest drop of utility
+	Bridge   bool // the choice of two sources that names lead to
 }
 
 // Engine finds evidence. All methods are safe for concurrent use.

@@ -81,7 +81,8 @@ type search struct {
 	text   string
 	budget int
 	scope  []*listed
-	asked  []string // query texts so far
+	asked  []string  // query texts so far
+	asking *question // the question itself
 	ledger *ledger
 	whole  bool // an aggregate question: no K_eff
 
@@ -103,7 +104,11 @@ func (s *search) round(ctx context.Context, n int, queries []string) (Round, err
 	}
 	all = distinct(all)
 	round.Considered = len(all)
-	kept, leftOut := s.ledger.choose(all, s.limits())
+	of, lim := all, s.limits()
+	if n == 1 && !lim.plain && !s.e.cfg.Switches.Bridge {
+		of, lim.lead = s.joined(s.asking, all, &round)
+	}
+	kept, leftOut := s.ledger.choose(of, lim)
 	round.LeftOut = leftOut
 	for _, c := range kept {
 		round.Kept = append(round.Kept, s.item(c))
@@ -166,7 +171,7 @@ func (s *search) find(ctx context.Context, text string, round *Round) ([]*candid
 		s.whole, f.most = true, min(maxQuote, s.budget)
 	}
 	if s.ledger == nil {
-		s.ledger = newLedger(q)
+		s.ledger, s.asking = newLedger(q), q
 	}
 	return f.candidates(hits[:min(len(hits), entryNodes)]), nil
 }

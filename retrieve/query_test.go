@@ -251,7 +251,7 @@ func TestTraceTellsEveryStage(t *testing.T) {
 
 func TestSwitchesTurnStagesOff(t *testing.T) {
 	for name, off := range map[string]Switches{
-		"vectors": {Vectors: true}, "keywords": {Keywords: true}, "walk": {Walk: true}, "flat": {Flat: true}, "refine": {Refine: true}, "keff": {Keff: true},
+		"vectors": {Vectors: true}, "keywords": {Keywords: true}, "walk": {Walk: true}, "flat": {Flat: true}, "refine": {Refine: true}, "keff": {Keff: true}, "bridge": {Bridge: true},
 	} {
 		s := shelfOf(lens, bread)
 		e, err := Open(Config{Embed: testEmbed, Dim: 64, Trees: s.trees, Switches: off})
