@@ -1,7 +1,9 @@
 package generate
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -19,31 +21,32 @@ type signals struct {
 	whole float64 // share of the question's words in the best piece, rare ones counting more, 0..1
 	all   float64 // the same share in all pieces together, 0..1
 
-	entry  float64 // where the scope's best node stands among the library's best ones: its score over the best one's, 0..1
-	nodes  float64 // share of the scope among the library's best nodes, 0..1
-	margin float64 // best score in scope less best score outside, both in one search of the library, -1..1
-	lead   float64 // whole less the best share of a piece outside, -1..1
+	entry float64 // where the scope's best node stands among the library's best ones: its score over the best one's, 0..1
+	lead  float64 // whole less the best share of a piece outside, -1..1
+	ratio float64 // logarithm of the best score in scope over the best one outside; a ratio, since a subject that is spoken of everywhere lifts both
+	edge  float64 // mean score of the best three entry nodes of a source in scope, less that of a source outside, both in one search of the library, -1..1
 
 	spoken bool // evidence of a recording
 }
 
-// What is written is scored on another scale than speech: such evidence says
-// nothing by its score alone, and its margins are this many times as wide.
-const (
-	neutralBest   = .1
-	writtenMargin = 3
-)
+// neutralBest is said of what is written, which is scored on another scale than
+// speech: such evidence says nothing by its score alone.
+const neutralBest = .1
+
+// leastScore is added to both scores of the ratio: below it they are noise.
+const leastScore = .02
 
 // Weights of the signals and the sum from which a question is answered. They
 // were fitted by logistic regression on the train part of public meetings
 // (TestFitRefusal), each question once asked of its own recording and once of
 // another one, in libraries of all, a half and a third of the recordings, since
-// what competes with a source grows with the library. Compared with a library as many right questions are answered as
-// wrong ones refused; evidence that stands alone says less about what is
-// missing, so there 85 of 100 right questions are answered.
+// what competes with a source grows with the library. Compared with a library
+// as many right questions are answered as wrong ones refused; evidence that
+// stands alone says less about what is missing, so there 85 of 100 right
+// questions are answered.
 var (
 	alone    = judgement{[]float64{21.853, 4.626, -0.822}, 2.632}
-	compared = judgement{[]float64{8.116, 3.354, -2.144, 2.861, 0.584, 6.086, 1.948}, 1.325}
+	compared = judgement{[]float64{1.835, 4.421, -2.091, 1.362, 0.916, 1.120, 13.520}, -0.671}
 )
 
 // judgement is a linear rule over signals.
@@ -61,7 +64,7 @@ func (j judgement) sum(s signals) float64 {
 }
 
 func (s signals) list() []float64 {
-	return []float64{s.best, s.whole, s.all, s.entry, s.nodes, s.margin, s.lead}
+	return []float64{s.best, s.whole, s.all, s.entry, s.lead, s.ratio, s.edge}
 }
 
 // support is the sum as a probability.
@@ -137,22 +140,25 @@ func (s *signals) compare(q Question, own []item, library retrieve.Result) (outs
 	for _, id := range q.Sources {
 		inside[id] = true
 	}
-	var again, others []item // of the scope, and of the rest
+	var others []item // outside the scope
+	foreign := map[string]bool{}
 	for _, it := range append(slices.Clone(library.Items), library.Nearest...) {
 		switch {
 		case q.within(it):
-			again, inside[it.Source.ID] = append(again, it), true
-		case isWritten(it) != s.spoken: // scores of speech and of writing do not compare
+			inside[it.Source.ID] = true
+		case isWritten(it) == s.spoken: // scores of speech and of writing do not compare
+			foreign[it.Source.ID] = true
+		default:
 			others = append(others, it)
 		}
 	}
-	s.entry, s.nodes = entryShares(library.Rounds, inside)
-	if len(others) == 0 && (s.nodes == 0 || s.nodes == 1) {
+	entrance := entryScores(library.Rounds)
+	maps.DeleteFunc(entrance, func(id string, _ []float64) bool { return foreign[id] })
+	s.entry, s.edge, found = entrance.standing(inside)
+	if len(others) == 0 && !found {
 		return "", false
 	}
-	if s.margin = bestScore(again) - bestScore(others); !s.spoken {
-		s.margin /= writtenMargin
-	}
+	s.ratio = math.Log((bestScore(own) + leastScore) / (bestScore(others) + leastScore))
 	words := newShares(q.query().Text, append(slices.Clone(own), others...))
 	s.whole, s.all = words.best(own), words.of(own...)
 	s.lead = s.whole - words.best(others)
@@ -176,25 +182,47 @@ func bestScore(items []item) float64 {
 	return best
 }
 
-// entryShares read how the scope stands among the nodes a search entered by.
-func entryShares(rounds []retrieve.Round, inside map[string]bool) (best, share float64) {
-	var top, all, own float64
-	for _, d := range rounds[:min(1, len(rounds))] {
-		for _, step := range d.Trace {
-			if step.Stage != "entry" {
-				continue
-			}
-			id, _, _ := strings.Cut(step.Node, "/")
-			all++
-			top = max(top, step.Score)
-			if inside[id] {
-				own++
-				best = max(best, step.Score)
+// entrance is the scores of the nodes a search of the library entered by, by
+// source, best first.
+type entrance map[string][]float64
+
+// entryScores reads them from the first round: a later one asks something else.
+func entryScores(rounds []retrieve.Round) entrance {
+	e := entrance{}
+	for _, r := range rounds[:min(1, len(rounds))] {
+		for _, step := range r.Trace {
+			if step.Stage == "entry" {
+				id, _, _ := strings.Cut(step.Node, "/")
+				e[id] = append(e[id], step.Score)
 			}
 		}
 	}
-	if all == 0 || top <= 0 {
-		return 0, 0
+	for _, scores := range e {
+		slices.SortFunc(scores, func(a, b float64) int { return cmp.Compare(b, a) })
 	}
-	return best / top, own / all
+	return e
+}
+
+// crowd is how many entry nodes of a source are compared: one alone may stand
+// there by chance.
+const crowd = 3
+
+// standing is how sources inside stand beside those outside: the best score
+// over the best of all, and the lead of the best source by the mean of its best
+// nodes. parted is false where all nodes, or none, lie inside.
+func (e entrance) standing(inside map[string]bool) (entry, edge float64, parted bool) {
+	best, mean, nodes := map[bool]float64{}, map[bool]float64{}, map[bool]int{}
+	for id, scores := range e {
+		in := inside[id]
+		var sum float64
+		for _, v := range scores[:min(crowd, len(scores))] {
+			sum += v
+		}
+		best[in], mean[in] = max(best[in], scores[0]), max(mean[in], sum/crowd)
+		nodes[in] += len(scores)
+	}
+	if top := max(best[true], best[false]); top > 0 {
+		entry = best[true] / top
+	}
+	return entry, mean[true] - mean[false], nodes[true] > 0 && nodes[false] > 0
 }

@@ -167,18 +167,31 @@ func TestSharesWeighRareWords(t *testing.T) {
 	}
 }
 
-func TestEntryShares(t *testing.T) {
+// TestStandingByHand: of two sources inside and two outside the best nodes and
+// the means of three are compared; other stages and later rounds say nothing.
+func TestStandingByHand(t *testing.T) {
 	walk := retrieve.Decision{Stage: "walk", Node: tree.NodeID(lens.ID, 0), Score: 9}
+	third, fourth := lens, other
+	third.ID, fourth.ID = strings.Repeat("t", 26), strings.Repeat("f", 26)
 	rounds := []retrieve.Round{
-		{Trace: []retrieve.Decision{entered(other, .8), entered(lens, .4), entered(lens, .2), entered(other, .1), walk}},
-		{Trace: []retrieve.Decision{entered(lens, 7)}}, // a later round asks something else
+		{Trace: []retrieve.Decision{
+			entered(other, .8), entered(lens, .2), entered(lens, .4), entered(lens, .3), entered(lens, .1), // of lens the mean of .4, .3, .2
+			entered(third, .6), entered(fourth, .1), walk,
+		}},
+		{Trace: []retrieve.Decision{entered(lens, 7)}},
 	}
-	if best, share := entryShares(rounds, map[string]bool{lens.ID: true}); best != .5 || share != .5 {
-		t.Errorf("%v %v", best, share)
+	entry, edge, parted := entryScores(rounds).standing(map[string]bool{lens.ID: true, third.ID: true})
+	if math.Abs(entry-.75) > 1e-12 || math.Abs(edge-(.3-.8/3)) > 1e-12 || !parted {
+		t.Errorf("%v %v %v", entry, edge, parted)
+	}
+	for _, inside := range []map[string]bool{nil, {lens.ID: true, other.ID: true, third.ID: true, fourth.ID: true}} {
+		if _, _, parted := entryScores(rounds).standing(inside); parted {
+			t.Errorf("%v parts nothing", inside)
+		}
 	}
 	for _, none := range [][]retrieve.Round{nil, {{}}, {{Trace: []retrieve.Decision{walk}}}} {
-		if best, share := entryShares(none, map[string]bool{lens.ID: true}); best != 0 || share != 0 {
-			t.Errorf("%v %v of nothing", best, share)
+		if entry, edge, parted := entryScores(none).standing(map[string]bool{lens.ID: true}); entry != 0 || edge != 0 || parted {
+			t.Errorf("%v %v %v of nothing", entry, edge, parted)
 		}
 	}
 }
@@ -199,8 +212,8 @@ func TestMeetingsRefusal(t *testing.T) {
 	}
 	answered, refused := ends(all, answers)
 	t.Logf("all: %.3f answered, %.3f refused", answered, refused)
-	if answered < .76 || refused < .76 {
-		t.Errorf("want at least .76 and .76: fit again with -run TestFitRefusal -fit -v")
+	if answered < .78 || refused < .78 {
+		t.Errorf("want at least .78 and .78: fit again with -run TestFitRefusal -fit -v")
 	}
 }
 
@@ -242,13 +255,13 @@ func TestSpeechIsNotComparedWithWriting(t *testing.T) {
 	paper.Kind = tree.KindDocument
 	page := of(paper, .9, "In winter the ferry timetable does change on Mondays.")
 	q := Question{Text: "When does the ferry timetable change in winter?", Sources: []string{lens.ID}}
-	a := &Answerer{Find: twoSources(own, append([]retrieve.Item{page}, own...), entered(lens, 1), entered(paper, .9))}
+	a := &Answerer{Find: twoSources(own, append([]retrieve.Item{page}, own...), entered(lens, .3), entered(paper, 1))}
 	events, _ := collect(t, a, q)
 	if d := last(t, events); d.Finish != FinishStop {
 		t.Errorf("%+v", d)
 	}
 	page.Source.Kind = tree.KindVideo
-	a.Find = twoSources(own, append([]retrieve.Item{page}, own...), entered(lens, 1), entered(paper, .9))
+	a.Find = twoSources(own, append([]retrieve.Item{page}, own...), entered(lens, .3), entered(paper, 1))
 	events, _ = collect(t, a, q)
 	if d := last(t, events); d.Finish != FinishNotFound {
 		t.Errorf("the same words on film: %+v", d)
