@@ -31,6 +31,7 @@ type app struct {
 	worker     *ingest.Worker
 	fetcher    *ingest.Fetcher
 	fetches    fetches
+	makings    *makings
 	server     *server.Server
 	localToken string
 
@@ -51,6 +52,9 @@ func newApp(ctx context.Context, s *Settings, log *slog.Logger) (*app, error) {
 
 func (a *app) openStore(ctx context.Context) (err error) {
 	a.store, err = library.Open(ctx, library.Config{Dir: a.settings.Data, Parallel: a.settings.Jobs.V, SetAside: a.giveUp, Log: a.log})
+	if err == nil {
+		a.makings = newMakings(a.store)
+	}
 	return err
 }
 
@@ -119,6 +123,7 @@ func (a *app) openWorker(context.Context) error {
 		Settings: ingest.Settings{
 			L1Target: a.settings.L1Target.V, L2Target: a.settings.L2Target.V, L3FPS: a.settings.L3FPS.V, L3Batch: a.settings.L3Batch.V,
 			LongSide: a.settings.FrameSide.V, MaxPixels: a.settings.MaxPixels.V, Concurrency: a.settings.Concurrency.V,
+			KeyFrames: a.settings.Sampling == "keyframes",
 		},
 	}
 	a.fetcher, err = ingest.NewFetcher(fetchConfig(a.settings, a.log))
@@ -222,6 +227,9 @@ func (a *app) Close() error {
 		err = a.server.Close(ctx)
 	}
 	a.fetches.wait()
+	if a.makings != nil {
+		a.makings.close()
+	}
 	a.running.Wait()
 	if a.engine != nil {
 		err = errors.Join(err, a.engine.Close())

@@ -65,20 +65,10 @@ func (f *frames) kept(ctx context.Context, tenant, source string, atMS int64) ([
 	if err != nil {
 		return nil, err
 	}
-	last := lastFrame(t.Roots, atMS)
-	if last == nil {
+	frames := t.Frames()
+	last := tree.LastFrame(frames, atMS)
+	if last < 0 {
 		return nil, fmt.Errorf("no picture up to %d ms: %w", atMS, library.ErrNotFound)
 	}
-	return f.a.store.Frame(ctx, tenant, last.ID)
-}
-
-func lastFrame(nodes []*tree.Node, atMS int64) (last *tree.FrameRef) {
-	for _, n := range nodes {
-		for _, f := range []*tree.FrameRef{n.Evidence.Frame, lastFrame(n.Children, atMS)} {
-			if f != nil && f.TimeMS <= atMS && (last == nil || f.TimeMS > last.TimeMS) {
-				last = f
-			}
-		}
-	}
-	return last
+	return f.a.store.Frame(ctx, tenant, frames[last].ID)
 }

@@ -30,6 +30,7 @@ func (a *app) openServer(context.Context) error {
 	a.server = server.New(server.Config{
 		Answer: answerer.Answer, Search: a.find, Catalog: a.store, Bytes: a.store, Records: records{a.store},
 		Submit: a.submit, Act: a.act, Delete: a.delete, Import: a.importTree, Quote: a.quote, Export: export, Cut: a.cut, FrameAt: newFrames(a).at,
+		Players:  &players{a, a.makings},
 		NotFound: func(err error) bool { return errors.Is(err, library.ErrNotFound) },
 		TooLarge: func(err error) bool { return errors.Is(err, library.ErrTooLarge) },
 		Refusal:  sourceRefusal,
@@ -121,6 +122,7 @@ func (a *app) delete(ctx context.Context, tenant, source string) error {
 			return err
 		}
 	}
+	a.makings.forget(tenant, source)
 	if err := a.engine.Remove(ctx, tenant, source); err != nil {
 		return err
 	}

@@ -27,6 +27,7 @@ type Settings struct {
 	L1Target     duration `name:"l1-target" env:"REELTREE_L1_TARGET" help:"Wanted length of a stretch (L1)." default:"10m" group:"Trees"`
 	L2Target     duration `name:"l2-target" env:"REELTREE_L2_TARGET" help:"Wanted length of a clip (L2)." default:"1m" group:"Trees"`
 	L3FPS        ratio    `name:"l3-fps" env:"REELTREE_L3_FPS" help:"Frames looked at per second before near-duplicates are dropped." default:"1.0" group:"Trees"`
+	Sampling     string   `help:"Which frames are looked at: exact (the one on screen at each wanted time; cuts between shots are found) or keyframes (the nearest key frame, for a small part of the work; no cuts)." choice:"exact,keyframes" default:"exact" group:"Trees"`
 	L3Batch      count    `name:"l3-batch" env:"REELTREE_L3_BATCH" help:"Frames described per model call." default:"10" group:"Trees"`
 	Concurrency  count    `help:"Describing calls at once, per job." default:"16" group:"Trees"`
 	FrameSide    count    `help:"Longer side of stored frames in pixels." default:"512" group:"Trees"`

@@ -12,6 +12,9 @@ type Settings struct {
 	L2Target time.Duration // wanted length of a clip; 0 = 1 min
 	L3FPS    float64       // frames looked at per second of video; 0 = 1
 	L3Batch  int           // frames described in one call of a vision model; 0 = 10
+	// KeyFrames takes the key frame nearest to each wanted time instead of the
+	// frame that is on screen then, and finds no cuts.
+	KeyFrames bool
 	// FrameDistance is how many of the 64 bits of two frames' difference hashes
 	// must differ for the later one to be kept; 0 = 4.
 	FrameDistance int
@@ -42,14 +45,18 @@ func (s Settings) batch() int    { return cmp.Or(s.L3Batch, 10) }
 // fingerprint names everything in the settings that changes a tree.
 // Concurrency does not.
 func (s Settings) fingerprint() string {
-	return fmt.Sprintf("l1=%d l2=%d fps=%g batch=%d distance=%d side=%d quality=%d",
+	print := fmt.Sprintf("l1=%d l2=%d fps=%g batch=%d distance=%d side=%d quality=%d",
 		s.l1(), s.l2(), s.fps(""), s.batch(), s.distance(), cmp.Or(s.LongSide, 512), cmp.Or(s.Quality, 5))
+	if s.KeyFrames {
+		print += " keyframes"
+	}
+	return print
 }
 
 // request is what the media worker is asked for with these settings.
 func (s Settings) request(detail string, track int) MediaRequest {
 	return MediaRequest{
 		FPS: s.fps(detail), LongSide: cmp.Or(s.LongSide, 512), Quality: cmp.Or(s.Quality, 5),
-		AudioTrack: track, MaxPixels: s.MaxPixels,
+		AudioTrack: track, MaxPixels: s.MaxPixels, Keys: s.KeyFrames,
 	}
 }

@@ -15,6 +15,7 @@ type MediaRequest struct {
 	MaxPixels  int64      `json:"max_pixels"`
 	Spans      []ClipSpan `json:"spans,omitempty"` // of a clip, in its order
 	Exact      bool       `json:"exact,omitempty"` // a clip begins and ends at its times; else at key frames
+	Keys       bool       `json:"keys,omitempty"`  // frames are the key frames nearest to the wanted times, and no cuts are looked for
 }
 
 // unknownMIME is the media type of what the probe knows no better one for.

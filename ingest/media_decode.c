@@ -9,7 +9,7 @@
 static const AVRational US = {1, 1000000};
 
 int rt_decoder(RtDecoder *d, RtReader *r, AVCodecContext *cc, int stream) {
-  *d = (RtDecoder){.r = r, .cc = cc, .stream = stream, .first_dts = INT64_MIN};
+  *d = (RtDecoder){.r = r, .cc = cc, .stream = stream, .first_dts = INT64_MIN, .last_key = INT64_MIN};
   for (int i = 0; i < RT_RING; i++)
     if (!(d->ring[i] = av_packet_alloc()))
       return AVERROR(ENOMEM);
@@ -33,6 +33,7 @@ int rt_seek(RtDecoder *d, int64_t us) {
   for (int i = 0; i < RT_RING; i++)
     av_packet_unref(d->ring[i]);
   d->head = d->len = d->eof = d->draining = d->nsent = 0;
+  d->last_key = INT64_MIN;
   avcodec_flush_buffers(d->cc);
   return 0;
 }
@@ -41,17 +42,39 @@ static int64_t packet_us(RtDecoder *d, AVPacket *p) {
   return p->pts == AV_NOPTS_VALUE ? INT64_MIN : av_rescale_q(p->pts, d->r->fc->streams[d->stream]->time_base, US);
 }
 
-// fill keeps the ring full of packets of the stream.
+// fill keeps the ring full of packets of the stream: of key frames alone where
+// only they are wanted, and then no further than to the first one behind the
+// stretch.
 static void fill(RtDecoder *d) {
-  while (d->len < RT_RING && !d->eof) {
+  while (d->len < (d->keys ? 2 : RT_RING) && !d->eof) {
     AVPacket *p = d->ring[(d->head + d->len) % RT_RING];
     if (rt_read(d->r, p) < 0)
       d->eof = 1;
-    else if (p->stream_index == d->stream)
+    else if (p->stream_index == d->stream && (!d->keys || p->flags & AV_PKT_FLAG_KEY)) {
       d->len++;
-    else
+      d->eof = d->keys && packet_us(d, p) >= d->to;
+    } else
       av_packet_unref(p);
   }
+}
+
+// wanted_in tells whether a wanted time lies in (after, upto].
+static int wanted_in(RtDecoder *d, double after, double upto) {
+  double k = floor((after - d->from) / d->step) + 1, want = d->from + (k < 0 ? 0 : k) * d->step;
+  return want <= upto && want < d->to;
+}
+
+// far tells whether the key frame at the head is the nearest to none of the
+// wanted times. Anything unsure is near.
+static int far(RtDecoder *d, AVPacket *p) {
+  int64_t t = packet_us(d, p), before = d->last_key;
+  int64_t next = d->len > 1 ? packet_us(d, d->ring[(d->head + 1) % RT_RING]) : INT64_MAX;
+  if (t == INT64_MIN || next == INT64_MIN)
+    return 0;
+  // The end of the file is not known: the last one counts as far as the one before it did.
+  double after = before == INT64_MIN ? -INFINITY : (before + t) / 2.0;
+  double upto = next != INT64_MAX ? (t + next) / 2.0 : before != INT64_MIN ? t + (t - before) / 2.0 : t;
+  return !wanted_in(d, after, upto);
 }
 
 // unwanted tells whether the packet at the head shows at none of the wanted
@@ -89,16 +112,21 @@ static int feed(RtDecoder *d) {
   AVPacket *p = d->ring[d->head];
   if (!d->decoded && d->first_dts == INT64_MIN && (p->flags & AV_PKT_FLAG_KEY) && p->pts == AV_NOPTS_VALUE && p->dts != AV_NOPTS_VALUE)
     d->first_dts = av_rescale_q(p->dts, d->r->fc->streams[d->stream]->time_base, US);
-  int drop = unwanted(d, p);
+  int drop = d->keys ? far(d, p) : unwanted(d, p);
   d->cc->skip_frame = drop ? AVDISCARD_NONREF : AVDISCARD_DEFAULT;
   d->skipped += drop;
   int64_t t = packet_us(d, p);
+  if (t != INT64_MIN && p->flags & AV_PKT_FLAG_KEY) {
+    if (d->last_key != INT64_MIN && t - d->last_key > d->key_step)
+      d->key_step = t - d->last_key;
+    d->last_key = t;
+  }
   if (t != INT64_MIN) {
     if (d->nsent == RT_RING)
       memmove(d->sent, d->sent + 1, --d->nsent * sizeof *d->sent);
     d->sent[d->nsent++] = t;
   }
-  int ret = avcodec_send_packet(d->cc, p);
+  int ret = d->keys && drop ? 0 : avcodec_send_packet(d->cc, p);
   if (ret == AVERROR(EAGAIN))
     return ret; // cannot be: output was drained before
   av_packet_unref(p);

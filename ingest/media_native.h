@@ -59,6 +59,8 @@ typedef struct {
   int64_t sent[RT_RING]; // times of packets already given to the decoder
   int nsent;
   int64_t first_dts; // of the first packet when it has no pts, else INT64_MIN
+  int keys;          // only key frames, for every wanted time the nearest
+  int64_t last_key, key_step; // time of the last key frame, and the longest way between two
   int64_t decoded, skipped;
 } RtDecoder;
 

@@ -36,6 +36,8 @@ type nativeSampler struct {
 	lastUS  int64
 	delay   int64 // of formats that keep decode times only
 	frames  int64
+	jumped  bool // the next frames may be ones that were seen already
+	stuck   bool // the index of the file leads back: no more jumps
 }
 
 // sample sends the frames that are on screen at the wanted times, and the cuts.
@@ -52,7 +54,11 @@ func (j *mediaJob) sample(ctx context.Context, in *nativeInput) error {
 		return err
 	}
 	defer func() { s.close() }()
-	err = s.run(ctx)
+	if j.req.Keys {
+		err = s.runKeys(ctx)
+	} else {
+		err = s.run(ctx)
+	}
 	if err == nil && s.frames == 0 && j.req.FromMS == 0 {
 		return refuseMedia("No picture of this video could be decoded; the file is probably damaged, convert it and try again.")
 	}
@@ -67,10 +73,11 @@ func (s *nativeSampler) start(ctx context.Context) error {
 	}
 	s.zero, s.whole = zero.us(), zero.noPTS
 	s.plan = newFramePlan(s.job.req, s.in.streams[s.video].intervalUS())
-	s.shots = shotDetector{emit: s.sendShot}
+	last := int64(0)
 	if s.plan.from > 0 {
-		s.shots.last = math.MinInt64 / 2
+		last = math.MinInt64 / 2
 	}
+	s.shots = newShotDetector(last, s.sendShot)
 	s.pic = &pictureMaker{stream: &s.in.streams[s.video], req: s.job.req}
 	s.held = astiav.AllocFrame()
 	return s.rewind(ctx)
@@ -148,6 +155,9 @@ func (s *nativeSampler) openDecoder() error {
 	}
 	s.dec.from, s.dec.to = C.double(s.zero+s.plan.from), C.double(float64(s.zero)+float64(s.plan.to))
 	s.dec.step, s.dec.tol = C.double(s.plan.step), C.double(s.plan.tol)
+	if s.job.req.Keys {
+		s.dec.keys = 1
+	}
 	return nil
 }
 
@@ -174,6 +184,9 @@ func (s *nativeSampler) run(ctx context.Context) error {
 			return s.finish()
 		}
 		s.job.progress(s.in)
+		if s.behind(&inf) {
+			continue
+		}
 		us := s.time(&inf)
 		if first && us > s.plan.from && s.plan.from > 0 && !retried && seekable(s.in.format) {
 			// The index led behind the stretch: read from the start.
@@ -185,6 +198,9 @@ func (s *nativeSampler) run(ctx context.Context) error {
 		}
 		first = false
 		if err := s.frame(us, next, &inf); err != nil {
+			return err
+		}
+		if err := s.jump(us); err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {

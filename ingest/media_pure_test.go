@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
@@ -193,7 +194,7 @@ func TestShotDetector(t *testing.T) {
 		return &h
 	}
 	run := func(n int, luma func(i int) int) (cuts []int64) {
-		d := shotDetector{emit: func(us int64, _ float64) error { cuts = append(cuts, us); return nil }}
+		d := newShotDetector(0, func(us int64, _ float64) error { cuts = append(cuts, us); return nil })
 		for i := range n {
 			if err := d.add(int64(i)*40_000, flat(luma(i))); err != nil {
 				t.Fatal(err)
@@ -218,6 +219,30 @@ func TestShotDetector(t *testing.T) {
 	}
 	if got := run(20, func(i int) int { return i / 5 * 20 }); len(got) > 1 {
 		t.Errorf("shots shorter than the least length = %v", got)
+	}
+}
+
+// Frames may come at any times: rarely, in bursts, with holes.
+func TestFadesOfOddTimes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 200 {
+		found := 0
+		d := newShotDetector(0, func(int64, float64) error { found++; return nil })
+		us, every := int64(0), 1+rng.Int64N(3_000_000)
+		for range 300 {
+			us += 1 + rng.Int64N(every)
+			var h shotHist
+			h[rng.IntN(shotBinsY)], h[shotBinsY], h[shotBinsY+shotBinsC] = 1, 1, 1
+			if err := d.add(us, &h); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := d.flush(); err != nil {
+			t.Fatal(err)
+		}
+		if int64(found) > us/shotMinLength+1 {
+			t.Fatalf("%d cuts in %d us", found, us)
+		}
 	}
 }
 

@@ -1,5 +1,7 @@
 package ingest
 
+import "math"
+
 // The shot detector compares colour histograms of frames that follow each
 // other. A cut stands out against the frames around it: its distance must pass
 // a floor and be several times the mean of its neighbours on both sides, so
@@ -38,13 +40,20 @@ type shotStep struct {
 }
 
 // shotDetector is fed with frames in time order and emits cuts with a delay of
-// shotWindow frames.
+// shotWindow frames; a fade comes when it is over, so times do not rise
+// between the two kinds.
 type shotDetector struct {
 	emit  func(us int64, score float64) error
 	last  int64 // time of the last cut or of the media's start
 	prev  shotHist
 	any   bool
 	steps []shotStep // at most 2*shotWindow+1
+	fades fadeDetector
+}
+
+// newShotDetector looks for cuts after last, and for dissolves and fades.
+func newShotDetector(last int64, emit func(us int64, score float64) error) shotDetector {
+	return shotDetector{emit: emit, last: last, fades: fadeDetector{emit: emit, cut: math.MinInt64 / 2, last: math.MinInt64 / 2}}
 }
 
 // smooth spreads every bin over its neighbours, so a change of light by a few
@@ -63,6 +72,9 @@ func (h *shotHist) smooth() (out shotHist) {
 // add takes the next frame. Times must rise.
 func (d *shotDetector) add(us int64, raw *shotHist) error {
 	h := raw.smooth()
+	if err := d.fades.add(us, &h); err != nil {
+		return err
+	}
 	if !d.any {
 		d.any, d.prev = true, h
 		return nil
@@ -86,7 +98,7 @@ func (d *shotDetector) flush() error {
 		}
 	}
 	d.steps = nil
-	return nil
+	return d.fades.flush()
 }
 
 func (d *shotDetector) judge(at int) error {
@@ -105,5 +117,6 @@ func (d *shotDetector) judge(at int) error {
 		return nil
 	}
 	d.last = s.us
+	d.fades.hardCut(s.us)
 	return d.emit(s.us, s.dist)
 }

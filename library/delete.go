@@ -16,10 +16,10 @@ import (
 const stateDeleting tree.State = "deleting"
 
 // kinds are the blobs a source has, each in a folder or file of its name.
-var kinds = []string{"content", "subtitles", "clips", "frames", "trees", "vectors", "replies"}
+var kinds = []string{"content", "subtitles", "clips", "frames", "trees", "vectors", "replies", "derived"}
 
 // DeleteSource removes a source with everything that was made of it: its jobs
-// and queued tasks, content, subtitles, clips, frames, tree, vectors, kept
+// and queued tasks, content, subtitles, clips, frames, tree, vectors, derived files, kept
 // model replies, and the finished answers that quote it. The wish is recorded
 // first, so that after a crash Open completes it; a failed call may be repeated.
 func (s *Store) DeleteSource(ctx context.Context, tenant, id string) error {

@@ -68,12 +68,16 @@ func (s *Server) tenant(r *http.Request) (string, error) {
 	return "", newError(codeNoToken, "this service needs its token: send it as Authorization: Bearer TOKEN")
 }
 
-// ticketPaths are the read-only bytes that <video> and <img> load without
+// ticketFiles are what a player loads of a source.
+var ticketFiles = []string{"media", "captions.vtt", "chapters.vtt", "rendition.mp4", "peaks.json", "sprites.vtt"}
+
+// ticketScope is for the read-only bytes that <video> and <img> load without
 // headers. A ticket is for one source or one frame.
 func ticketScope(path string) (scope string, ok bool) {
 	parts := strings.Split(strings.TrimPrefix(path, "/v1/"), "/")
 	switch {
-	case len(parts) == 3 && parts[0] == "sources" && slices.Contains([]string{"media", "captions.vtt", "chapters.vtt"}, parts[2]):
+	case len(parts) == 3 && parts[0] == "sources" && slices.Contains(ticketFiles, parts[2]),
+		len(parts) == 4 && parts[0] == "sources" && parts[2] == "sprites":
 		return "/v1/sources/" + parts[1] + "/", true
 	case len(parts) == 2 && parts[0] == "frames", len(parts) == 4 && parts[0] == "sources" && parts[2] == "frames":
 		return path, true

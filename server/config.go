@@ -59,6 +59,16 @@ type Records interface {
 	Answers(ctx context.Context, tenant string) ([]Answer, error)
 }
 
+// Players is what players need beside the medium. Files are made when they are
+// first wanted: Peaks and Sprites wait for that, Rendition starts it and tells.
+type Players interface {
+	Rendition(ctx context.Context, tenant, source string) (state, reason string, err error)
+	OpenRendition(ctx context.Context, tenant, source string) (*os.File, error)
+	Peaks(ctx context.Context, tenant, source string) (*os.File, error)
+	Sprites(ctx context.Context, tenant, source string) (*os.File, error)
+	Sheet(ctx context.Context, tenant, source, name string) (*os.File, error)
+}
+
 // Config of a Server. Functions that are nil answer 404.
 type Config struct {
 	Answer  func(ctx context.Context, q generate.Question, emit generate.Emit) error
@@ -78,6 +88,8 @@ type Config struct {
 
 	// FrameAt is the JPEG of what is on screen at a time of a recording, in milliseconds.
 	FrameAt func(ctx context.Context, tenant, source string, atMS int64) ([]byte, error)
+
+	Players Players // nil: media are played as they are
 
 	NotFound func(error) bool           // the error means that nothing is stored under the id
 	TooLarge func(error) bool           // the error means that content passed the limit

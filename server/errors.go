@@ -42,6 +42,7 @@ const (
 	codeBadFormat    = 1205
 	codeNoFrame      = 1206
 	codeNoContent    = 1207
+	codeNoRendition  = 1208
 	codeBadQuestion  = 1301
 	codeRetrieval    = 1302
 	codeModel        = 1401
@@ -75,6 +76,7 @@ var errorTable = []struct {
 	{codeBadFormat, 400, false, "the export format is unknown"},
 	{codeNoFrame, 404, false, "there is no such frame"},
 	{codeNoContent, 404, false, "the content of the source was removed; its tree and frames are still there"},
+	{codeNoRendition, 404, true, "there is no finished rendition of the medium; /v1/sources/ID/rendition makes one and tells how far it is"},
 	{codeBadQuestion, 400, false, "the question cannot be asked; the message says why"},
 	{codeRetrieval, 500, true, "the evidence could not be searched"},
 	{codeModel, 502, true, "a model failed; the message names it"},
@@ -145,6 +147,8 @@ func notFoundSentence(code int) string {
 		return "there is no frame with this id"
 	case codeNoContent:
 		return "the content of this source was removed; its tree and frames are still there"
+	case codeNoRendition:
+		return "there is no finished rendition: ask /v1/sources/ID/rendition what to play"
 	case codeNoStream:
 		return "nothing is known of this stream: ask again"
 	}

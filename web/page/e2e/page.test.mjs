@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { answerText, ask, finished, launch, loaded, withPage } from './browser.mjs';
 import { Model } from './model.mjs';
@@ -22,11 +26,34 @@ const watching = (options, run) => on(`#/s/${source}`, options, async (page, ope
   await loaded(page);
   await run(page, opened);
 });
+const ffmpeg = (...args) => execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args]);
 /** Every moment shows its picture; one that is cut out of the recording takes a while. */
 const pictures = (page) => page.waitForFunction(() => { const all = [...document.querySelectorAll('[data-evidence] img')]; return all.length > 0 && all.every((i) => i.complete && i.naturalWidth > 0); });
 const halfWay = (page) => page.waitForFunction(() => (document.querySelector('[data-answer-text]')?.textContent.length ?? 0) > 30);
 
 describe('watching', () => {
+  it('makes a rendition of what the browser does not play, and draws the wave of a recording', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'reeltree-made-'));
+    try {
+      const [film, sound] = [join(dir, 'old.avi'), join(dir, 'old.mka')];
+      ffmpeg('-i', talk, '-t', '40', '-c:v', 'mpeg4', '-c:a', 'ac3', film);
+      ffmpeg('-i', talk, '-t', '40', '-vn', '-c:a', 'ac3', sound);
+      await on(`#/s/${(await service.ingest(film)).source}?t=21`, { expectErrors: true }, async (page) => {
+        await page.waitForFunction(() => { const v = document.querySelector('video'); return v?.src.includes('/rendition.mp4') && v.readyState > 1 && Math.abs(v.currentTime - 21) < 0.5; });
+        const [length, making] = await page.evaluate(() => [document.querySelector('video').duration, !!document.querySelector('[data-making]')]);
+        assert.ok(Math.abs(length - 40) < 0.5, `it lasts ${length} s`);
+        assert.ok(!making, 'the note is gone');
+      });
+      await on(`#/s/${(await service.ingest(sound)).source}`, { expectErrors: true }, async (page) => {
+        await page.waitForFunction(() => Number(document.querySelector('[data-waveform]')?.dataset.waveform) > 50);
+        const inked = await page.$eval('[data-waveform]', (c) => { const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; return d.filter((v, i) => i % 4 === 3 && v > 0).length / (c.width * c.height); });
+        assert.ok(inked > 0.02 && inked < 0.9, `${inked} of the canvas is drawn on`);
+      });
+    } finally {
+      await rm(dir, { recursive: true, force: true });
+    }
+  });
+
   it('goes from the library to the source, asks, and every time chip moves the player there', () => on('', {}, async (page) => {
     await page.click(`[data-source="${source}"] a`);
     await loaded(page);

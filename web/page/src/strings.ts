@@ -81,6 +81,7 @@ export const t = {
   player: {
     play: 'Play', pause: 'Pause', mute: 'Mute', unmute: 'Sound on', volume: 'Volume', captions: 'Captions', speed: 'Speed', pip: 'Picture in picture', full: 'Full screen',
     position: 'Position', region: 'Player', broken: 'The browser cannot play this file. Answers, transcript and pictures work all the same.',
+    making: 'The browser cannot play this file as it is. A version that it plays is being made…',
     gone: 'The file itself was removed; its transcript, pictures and answers are still here.',
   },
   share: { link: (at: string) => `Link to ${at}`, copied: (at: string) => `Link to ${at} copied` },

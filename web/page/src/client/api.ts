@@ -16,6 +16,12 @@ export interface ApiConfig {
   fetch?: typeof fetch;
 }
 
+/** What a player should play: the medium as it is, or a rendition that is made when it is first wanted. */
+export interface Rendition { state: 'none' | 'making' | 'ready' | 'failed'; error?: string }
+
+/** A waveform in the form of audiowaveform's version 2 files. */
+export interface Peaks { bits: number; length: number; data: number[] }
+
 export interface Started { source: string; job: string; stream: string }
 
 export class Api {
@@ -28,6 +34,8 @@ export class Api {
   sources = async (): Promise<Source[]> => (await this.#json<{ sources: Source[] }>('GET', '/v1/sources')).sources;
   source = (id: string): Promise<Source> => this.#json('GET', `/v1/sources/${id}`);
   tree = (id: string): Promise<Tree> => this.#json('GET', `/v1/sources/${id}/tree`);
+  rendition = (id: string): Promise<Rendition> => this.#json('GET', `/v1/sources/${id}/rendition`);
+  peaks = (id: string): Promise<Peaks> => this.#json('GET', `/v1/sources/${id}/peaks.json`);
   remove = (id: string): Promise<void> => this.#json('DELETE', `/v1/sources/${id}`);
   jobs = async (): Promise<Job[]> => (await this.#json<{ jobs: Job[] }>('GET', '/v1/jobs')).jobs;
   act = (job: string, action: 'pause' | 'resume' | 'retry' | 'cancel'): Promise<Job> => this.#json('POST', `/v1/jobs/${job}`, { action });
