@@ -42,60 +42,83 @@ func (x *party) asks(o *party) bool { return o.named() && x.lo <= o.lo && o.hi <
 // pairing finds the two sources a question rests on.
 type pairing struct {
 	q       *question
+	words   []token // of the question, in order
 	terms   []questionTerm
 	weights []float32 // shares of the question's information in the tenant's texts
-	rarity  func(key uint64) float64
+	rarity  rarity
 	parties []*party
+	a, b    *party // the pair; nil where no name tells which
+	most    float64
+}
+
+func (s *search) newPairing(q *question) *pairing {
+	p := &pairing{q: q, words: tokensOf(q.text), terms: readQuestion(q.text), rarity: s.e.words.rarity(s.q.Scope.Tenant)}
+	p.weights = p.rarity.weights(p.terms)
+	return p
 }
 
 // joined are the candidates of the two sources the question rests on, and the
-// most relevant of either; all of them and none where no name tells which.
-func (s *search) joined(q *question, all []*candidate, round *Round) (of, lead []*candidate) {
-	a, b := s.pairing(q, all).best()
-	if a == nil {
+// most relevant of either, without those that evidence was taken from before;
+// all of them and none where no name tells which.
+func (s *search) joined(all []*candidate, round *Round) (of, lead []*candidate) {
+	p := s.pairing
+	known := [...]*party{p.a, p.b}
+	p.join(all, func(v *view) *listed { return s.e.catalog.get(s.q.Scope.Tenant, v.tree.Source.ID) })
+	if p.best(); p.a == nil {
 		return all, nil
 	}
 	trace := s.tracer(round)
-	for _, x := range [...]*party{a, b} {
+	for _, x := range [...]*party{p.a, p.b} {
+		if slices.Contains(known[:], x) {
+			continue
+		}
 		trace("bridge", "kept", x.s.clips[x.clip].node.ID, x.worth)
+		lead = append(lead, x.first)
+		for _, c := range all {
+			if c.s.view == x.s.view {
+				of = append(of, c)
+			}
+		}
 	}
-	of = slices.DeleteFunc(slices.Clone(all), func(c *candidate) bool { return c.s.view != a.s.view && c.s.view != b.s.view })
-	return of, []*candidate{a.first, b.first}
+	slices.SortStableFunc(of, func(a, b *candidate) int { return cmp.Compare(b.rel, a.rel) })
+	return of, lead
 }
 
-// pairing makes the sources of candidates, which come best first, ready.
-func (s *search) pairing(q *question, all []*candidate) *pairing {
-	tenant := s.q.Scope.Tenant
-	p := &pairing{q: q, terms: readQuestion(q.text), rarity: s.e.words.rarity(tenant)}
-	p.weights = s.e.words.weights(tenant, p.terms)
+// join adds the sources of candidates, which come best first, and keeps the best.
+func (p *pairing) join(all []*candidate, source func(*view) *listed) {
 	of := map[*view]*party{}
+	for _, x := range p.parties {
+		of[x.s.view] = x
+	}
+	fresh := map[*party]bool{}
 	for _, c := range all {
 		x := of[c.s.view]
 		if x == nil {
-			l := s.e.catalog.get(tenant, c.s.tree.Source.ID)
+			l := source(c.s.view)
 			if l == nil {
 				continue
 			}
 			x = &party{s: c.s, clip: -1, name: l.name, first: c, worth: math.Inf(-1)}
-			of[c.s.view], p.parties = x, append(p.parties, x)
+			of[c.s.view], fresh[x], p.parties = x, true, append(p.parties, x)
 		}
-		p.consider(x, c.clip)
+		if fresh[x] {
+			p.consider(x, c.clip)
+		}
 	}
-	p.call(tokensOf(q.text))
-	return p
-}
-
-// call finds where the question names the sources, and keeps the best.
-func (p *pairing) call(words []token) {
-	for _, x := range p.parties {
-		x.worth += pairLabel * x.name.saidBy(x.s.view, p.rarity)
-		if at := x.name.in(words); at >= 0 {
-			x.lo, x.hi = at, at+len(x.name.words)
-		}
+	for x := range fresh {
+		p.call(x)
 	}
 	slices.SortStableFunc(p.parties, func(a, b *party) int { return cmp.Compare(b.worth, a.worth) })
 	p.parties = p.parties[:min(len(p.parties), mostPaired)]
 	p.largestNames()
+}
+
+// call finds where the question names a source, and whether it names itself.
+func (p *pairing) call(x *party) {
+	x.worth += pairLabel * x.name.saidBy(x.s.view, p.rarity)
+	if at := x.name.in(p.words); at >= 0 {
+		x.lo, x.hi = at, at+len(x.name.words)
+	}
 }
 
 // consider makes clip the one a source is judged by if it is better.
@@ -104,7 +127,7 @@ func (p *pairing) consider(x *party, clip int) {
 		return
 	}
 	share, held := p.share(x.s, &x.name, clip)
-	if worth := pairWords*share + pairCosine*x.s.clipCosine[clip]; worth > x.worth {
+	if worth := pairWords*share + pairCosine*max(0, dot(p.q.vector, x.s.clips[clip].vector)); worth > x.worth {
 		x.clip, x.worth, x.held = clip, worth, held
 	}
 }
@@ -140,8 +163,10 @@ func (p *pairing) largestNames() {
 	}
 }
 
-// best is the pair that counts most, nil where the best is no better for any name.
-func (p *pairing) best() (a, b *party) {
+// best finds the pair that counts most, where names add to it; a later one
+// must count more than the one before.
+func (p *pairing) best() {
+	var a, b *party
 	most, told := math.Inf(-1), false
 	for i, x := range p.parties {
 		for _, y := range p.parties[i+1:] {
@@ -151,13 +176,13 @@ func (p *pairing) best() (a, b *party) {
 			}
 		}
 	}
-	if !told {
-		return nil, nil
+	if !told || p.a != nil && most <= p.most {
+		return
 	}
 	if b.worth > a.worth {
 		a, b = b, a
 	}
-	return a, b
+	p.a, p.b, p.most = a, b, most
 }
 
 // worth is what two sources count together, and what names add to that.

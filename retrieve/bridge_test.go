@@ -32,7 +32,7 @@ func passage(id, title string, says ...string) *tree.Tree {
 func coast() []*tree.Tree {
 	return []*tree.Tree{
 		passage("storm", "Ada Storm (engineer)", "Ada Storm was an engineer.", "She built the harbour light of Kelby in 1881."),
-		passage("kelby", "Kelby", "Kelby is a town on the north coast.", "It has four thousand inhabitants."),
+		passage("kelby", "Kelby", "Kelby is a town on the north coast.", "It was founded by four monks."),
 		passage("harbour", "Harbour towns", "Harbour towns have many inhabitants.", "Most of them built a light or two."),
 		passage("light", "Lighthouse engineers", "Many an engineer built a light for a town.", "Few lights stand in a harbour."),
 		passage("ovens", "Stone ovens", "Stone ovens bake bread for a town.", "The inhabitants share one oven."),
@@ -56,7 +56,7 @@ func TestEvidenceFollowsNames(t *testing.T) {
 		want     []string
 	}{
 		// the first names the second, which the question does not
-		{"How many inhabitants has the town whose harbour light Ada Storm built?", []string{"Ada Storm (engineer)", "Kelby"}},
+		{"Who founded the town whose harbour light the engineer Ada Storm built in 1881?", []string{"Ada Storm (engineer)", "Kelby"}},
 		// both are named
 		{"Are Kelby and the stone ovens both on the coast?", []string{"Kelby", "Stone ovens"}},
 		// a longer name is not the shorter one
@@ -107,7 +107,7 @@ func TestNoNameNoPair(t *testing.T) {
 
 // pairOf is a pairing over parties made by hand: three terms of weights .5, .3, .2.
 func pairOf(parties ...*party) *pairing {
-	return &pairing{weights: []float32{.5, .3, .2}, parties: parties}
+	return &pairing{terms: make([]questionTerm, 3), weights: []float32{.5, .3, .2}, parties: parties}
 }
 
 func somebody(title string, worth float64, held ...bool) *party {
@@ -121,14 +121,14 @@ func TestWorthOfAPairByHand(t *testing.T) {
 	worth, names := p.worth(a, b)
 	near(t, "no names", names, 0)
 	near(t, "worth", worth, .6+pairCover*.8)
-	if x, _ := p.best(); x != nil {
+	if p.best(); p.a != nil {
 		t.Error("a pair that no name tells was chosen")
 	}
 	a.s.units[0].words = tokensOf("Ada Storm built the light of Kelby")
 	worth, names = p.worth(a, b)
 	near(t, "one names the other", names, pairBridge)
 	near(t, "worth", worth, .6+pairCover*.8+pairBridge)
-	if x, y := p.best(); x != a || y != b {
+	if p.best(); p.a != a || p.b != b {
 		t.Error("the better one is not the first")
 	}
 	b.lo, b.hi = 3, 4 // asked for: it is no discovery
@@ -145,14 +145,71 @@ func TestWorthOfAPairByHand(t *testing.T) {
 func TestLongerNamesCount(t *testing.T) {
 	team, year := somebody("Kelby Rowers", .1), somebody("1964 Kelby Rowers team", .1)
 	p := pairOf(team, year)
-	p.rarity = func(uint64) float64 { return 1 }
-	p.call(tokensOf("Where did the 1964 Kelby Rowers team row?"))
+	p.words = tokensOf("Where did the 1964 Kelby Rowers team row?")
+	p.call(team)
+	p.call(year)
+	p.largestNames()
 	if !team.inner || year.inner || !team.named() || p.distinct(team, year) != 1 {
 		t.Errorf("the team %+v, its year %+v", team, year)
 	}
 	year.s.units[0].words = tokensOf("The Kelby Rowers")
 	if team.lo, team.hi = 0, 0; p.bridges(year, team) {
 		t.Error("a name inside one's own leads nowhere")
+	}
+}
+
+// What names lead to is looked into although nothing else finds it: the first
+// round sees one source alone.
+func TestNamesLeadToASecondRound(t *testing.T) {
+	e, _ := engine(t, coast()...)
+	const question = "Who founded the town whose harbour light the engineer Ada Storm built in 1881?"
+	r := find(t, e, Query{Text: question, Trees: 1, Trace: true})
+	if len(r.Rounds) != 2 || !strings.HasPrefix(r.Rounds[1].Queries[0], "Kelby") || !strings.Contains(r.Rounds[1].Queries[0], "found") {
+		t.Fatalf("%d rounds, the last asks for %q", len(r.Rounds), r.Rounds[len(r.Rounds)-1].Queries)
+	}
+	if got := titles(r.Rounds[1].Kept); !slices.Equal(got, []string{"Kelby"}) {
+		t.Errorf("the second round adds %q", got)
+	}
+	if a, b := r.Rounds[0].Kept[0].Score, topItem(r.Rounds[1].Kept).Score; b >= a {
+		t.Errorf("a follow-up scores %v beside %v", b, a)
+	}
+	for _, q := range []Query{
+		{Text: question, Trees: 1, Rounds: 1}, // one round is asked for
+		{Text: "Who is Ada Storm?", Trees: 1}, // nothing is left open
+		{Text: question, Scope: Scope{Sources: []string{coast()[0].Source.ID}}},
+		{Text: question, Trees: 1, Fill: true},
+	} {
+		if r := find(t, e, q); len(r.Rounds) != 1 || slices.Contains(titles(r.Items), "Kelby") {
+			t.Errorf("%+v: %d rounds, %q", q, len(r.Rounds), titles(r.Items))
+		}
+	}
+}
+
+// A source the question names is looked into whatever else was found.
+func TestNamedSourcesAreLookedInto(t *testing.T) {
+	e, _ := engine(t, coast()...)
+	r := find(t, e, Query{Text: "Did the engineer Ada Storm ever see stone ovens?", Trees: 1})
+	if got := titles(r.Items); !slices.Equal(got, []string{"Ada Storm (engineer)", "Stone ovens"}) || len(r.Rounds) != 2 {
+		t.Errorf("%d rounds rest on %q", len(r.Rounds), got)
+	}
+}
+
+// A later round changes the pair only for a better one.
+func TestPairsOnlyGetBetter(t *testing.T) {
+	a, b, c := somebody("Ada Storm", .4, true, false, false), somebody("Kelby", .2, false, true, false), somebody("Norby", .1, false, true, false)
+	a.s.units[0].words = tokensOf("Ada Storm of Kelby and Norby")
+	p := pairOf(a, b)
+	p.best()
+	p.parties = append(p.parties, c)
+	if p.best(); p.b != b {
+		t.Error("a worse partner took the place")
+	}
+	c.held = []bool{false, true, true}
+	if p.best(); p.a != a || p.b != c {
+		t.Error("a better partner did not")
+	}
+	if words, share := p.open(); len(words) != 0 || share != 0 {
+		t.Errorf("all is held, open are %v, %v", words, share)
 	}
 }
 

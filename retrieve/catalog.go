@@ -19,6 +19,7 @@ type catalog struct {
 type shelved struct {
 	sources map[string]*listed
 	order   []*listed // by id; replaced, never changed; nil until it is asked for
+	names   nameIndex
 	stale   int
 }
 
@@ -89,7 +90,7 @@ func (c *catalog) set(tenant, source string, l *listed) {
 	defer c.mu.Unlock()
 	t := c.tenants[tenant]
 	if t == nil {
-		t = &shelved{sources: map[string]*listed{}}
+		t = &shelved{sources: map[string]*listed{}, names: nameIndex{}}
 		c.tenants[tenant] = t
 	}
 	if t.order != nil {
@@ -102,7 +103,9 @@ func (c *catalog) set(tenant, source string, l *listed) {
 			t.order = slices.Insert(t.order, at, l)
 		}
 	}
-	if old := t.sources[source]; old != nil && old.stale {
+	old := t.sources[source]
+	t.names.change(old, l)
+	if old != nil && old.stale {
 		t.stale--
 	}
 	if l != nil && l.stale {
@@ -134,6 +137,23 @@ func (c *catalog) all(tenant string) []*listed {
 		t.order = slices.SortedFunc(maps.Values(t.sources), func(a, b *listed) int { return cmp.Compare(a.src.ID, b.src.ID) })
 	}
 	return t.order
+}
+
+// named are the sources of a tenant that are named in a text, in order of first
+// mention, then by id.
+func (c *catalog) named(tenant string, words []token) (out []*listed) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	t := c.tenants[tenant]
+	if t == nil {
+		return nil
+	}
+	t.names.in(words, func(l *listed) {
+		if !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	})
+	return out
 }
 
 // each visits every source of every tenant.

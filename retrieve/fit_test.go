@@ -167,10 +167,9 @@ func first(lists []asked, m *mix) (sum float64) {
 // milliseconds within a span.
 func listOf(t *testing.T, e *Engine, series, question, source string, gold func(tree.Span) float64) asked {
 	t.Helper()
-	s := &search{e: e, q: Query{Text: question, Fill: true, Scope: Scope{Tenant: "default", Sources: []string{source}}}, text: question, budget: 3000}
-	s.scope = e.catalog.in(s.q.Scope)
+	s := e.newSearch(Query{Text: question, Fill: true, Scope: Scope{Tenant: "default", Sources: []string{source}}}, question)
 	var r Round
-	all, err := s.find(t.Context(), question, &r)
+	all, err := s.find(t.Context(), ask{text: question, share: 1}, &r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,23 +11,24 @@ const (
 	smallGap  = .1 // share of the question's information below which a gap is not worth a query
 )
 
-// followUps are the query texts of the next round: one micro-query per open
-// gap that is worth one, with the facts found beside what was asked; empty when
-// there is no gap, when all of the question is one, or when they would repeat
-// earlier ones.
-func (s *search) followUps() []string {
-	open := s.ledger.open()
-	if len(open) == 0 || len(open) == len(s.ledger.gaps) {
-		return nil
+// followUps are the query texts of the next round: the sources that names lead
+// on to, unless one round was asked for; then, where rounds are left, one
+// micro-query per open gap that is worth one; empty when there is no gap, when
+// all of the question is one, or when they would repeat earlier ones.
+func (s *search) followUps(left bool) (out []ask) {
+	if s.bridges() && s.q.Rounds != 1 {
+		out = s.leads()
 	}
-	var out []string
+	open := s.ledger.open()
+	if len(out) > 0 || !left || len(open) == len(s.ledger.gaps) {
+		return out
+	}
 	for _, g := range open {
 		if g.weight < smallGap || !s.held(g) {
 			continue
 		}
-		text := g.shown
-		if len(out) < mostMicro && !repeats(text, append(s.asked, out...)) {
-			out = append(out, text)
+		if len(out) < mostMicro && !repeats(g.shown, append(s.asked, texts(out)...)) {
+			out = append(out, ask{text: g.shown, share: g.weight})
 		}
 	}
 	return out

@@ -60,12 +60,12 @@ func (n *name) within(o *name) bool {
 	return !slices.ContainsFunc(n.keys, func(k uint64) bool { return !has(o.keys, k) })
 }
 
-// saidBy is how much of the name the words of a source say, in [0, 1]; rarity
-// weighs them.
-func (n *name) saidBy(v *view, rarity func(key uint64) float64) float64 {
+// saidBy is how much of the name the words of a source say, in [0, 1], weighed
+// by how rare they are.
+func (n *name) saidBy(v *view, rarity rarity) float64 {
 	var said, all float64
 	for _, k := range n.keys {
-		w := rarity(k)
+		w := rarity.of(k)
 		if all += w; len(v.postings[k]) > 0 {
 			said += w
 		}
@@ -74,4 +74,47 @@ func (n *name) saidBy(v *view, rarity func(key uint64) float64) float64 {
 		return 0
 	}
 	return said / all
+}
+
+// nameIndex finds the sources that are named in a text, by the first two words
+// of their names.
+type nameIndex map[[2]token][]*listed
+
+func (n *name) begin() [2]token {
+	if len(n.words) == 1 {
+		return [2]token{n.words[0]}
+	}
+	return [2]token(n.words)
+}
+
+// change puts l into the place of old; either may be nil.
+func (x nameIndex) change(old, l *listed) {
+	if old != nil && len(old.name.words) > 0 {
+		at := old.name.begin()
+		if x[at] = slices.DeleteFunc(x[at], func(o *listed) bool { return o == old }); len(x[at]) == 0 {
+			delete(x, at)
+		}
+	}
+	if l != nil && len(l.name.words) > 0 {
+		x[l.name.begin()] = append(x[l.name.begin()], l)
+	}
+}
+
+// in visits the sources named in words, in the order of the words; one that is
+// named twice is visited twice.
+func (x nameIndex) in(words []token, visit func(*listed)) {
+	for i, w := range words {
+		at := [2]token{w & tokenKey}
+		for range 2 {
+			for _, l := range x[at] {
+				if l.name.at(words, i) {
+					visit(l)
+				}
+			}
+			if i+1 == len(words) {
+				break
+			}
+			at[1] = words[i+1] & tokenKey
+		}
+	}
 }

@@ -1,9 +1,12 @@
 package retrieve
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/reeltree/reeltree/tree"
 )
 
 func TestNamesLeaveOutWhatTellsThemApart(t *testing.T) {
@@ -48,50 +51,111 @@ func TestNamesStandInTexts(t *testing.T) {
 	}
 }
 
-// Hand-worked: of a name of two words, one in every text, the rare one counts.
+// Hand-worked: of a name of two words, one in one of three texts, the other in
+// all of them.
 func TestNamesSaidByASource(t *testing.T) {
 	n := nameOf("Kelby harbour")
 	kelby, harbour := nameOf("Kelby").keys[0], nameOf("harbour").keys[0]
-	rarity := func(k uint64) float64 {
-		if k == kelby {
-			return 3
-		}
-		return 1
-	}
+	r := textsOf(t, "kelby harbour", "harbour", "harbour").rarity("a")
 	v := &view{postings: map[uint64][]posting{harbour: {{0, 1}}}}
-	near(t, "the common word", n.saidBy(v, rarity), .25)
+	near(t, "the common word", n.saidBy(v, r), idf(3, 3)/(idf(3, 3)+idf(3, 1)))
 	v.postings[kelby] = []posting{{0, 1}}
-	near(t, "both", n.saidBy(v, rarity), 1)
-	near(t, "words that tell nothing", n.saidBy(v, func(uint64) float64 { return 0 }), 0)
+	near(t, "both", n.saidBy(v, r), 1)
+	near(t, "of a tenant without texts", n.saidBy(v, rarity{}), 0)
 }
 
-// Rarity and weights are those of one tenant: what another holds never shows.
-func TestRarityIsTheTenantsOwn(t *testing.T) {
+func idf(rows, df float64) float64 { return math.Log1p((rows - df + .5) / (df + .5)) }
+
+// textsOf is an index of a tenant "a" with these texts.
+func textsOf(t *testing.T, texts ...string) *Keyword {
+	t.Helper()
 	x, err := NewKeyword()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, text := range []string{"kelby light", "light", "light"} {
-		e := Entry{Tenant: "a", Source: string(rune('a' + i)), Node: string(rune('a' + i)), Text: text}
-		if err := x.Add(t.Context(), []Entry{e}); err != nil {
+	for i, text := range texts {
+		id := fmt.Sprint(i)
+		if err := x.Add(t.Context(), []Entry{{Tenant: "a", Source: id, Node: id, Text: text}}); err != nil {
 			t.Fatal(err)
 		}
-		e.Tenant, e.Text = "b", "kelby"
-		if err := x.Add(t.Context(), []Entry{e}); err != nil {
+	}
+	return x
+}
+
+// Rarity and weights are those of one tenant: what another holds never shows.
+func TestRarityIsTheTenantsOwn(t *testing.T) {
+	x := textsOf(t, "kelby light", "light", "light")
+	for _, id := range []string{"0", "1", "2"} {
+		if err := x.Add(t.Context(), []Entry{{Tenant: "b", Source: id, Node: id, Text: "kelby"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	key := func(w string) uint64 { return nameOf(w).keys[0] }
-	idf := func(rows, df float64) float64 { return math.Log1p((rows - df + .5) / (df + .5)) }
-	near(t, "in one of three", x.rarity("a")(key("kelby")), idf(3, 1))
-	near(t, "in all three", x.rarity("a")(key("light")), idf(3, 3))
-	near(t, "in none", x.rarity("a")(key("oven")), idf(3, 0))
-	near(t, "elsewhere", x.rarity("b")(key("kelby")), idf(3, 3))
-	near(t, "of nobody", x.rarity("c")(key("kelby")), 0)
+	a := x.rarity("a")
+	near(t, "in one of three", a.of(key("kelby")), idf(3, 1))
+	near(t, "in all three", a.of(key("light")), idf(3, 3))
+	near(t, "in none", a.of(key("oven")), idf(3, 0))
+	near(t, "elsewhere", x.rarity("b").of(key("kelby")), idf(3, 3))
+	near(t, "of nobody", x.rarity("c").of(key("kelby")), 0)
 	terms := slices.DeleteFunc(readQuestion("kelby light oven"), func(q questionTerm) bool { return q.kind != kindWord })
-	w, sum := x.weights("a", terms), idf(3, 1)+idf(3, 3)+idf(3, 0)
+	w, sum := a.weights(terms), idf(3, 1)+idf(3, 3)+idf(3, 0)
 	near(t, "share", float64(w[0]), idf(3, 1)/sum)
-	if w[2] != 0 || x.weights("c", terms)[0] != 0 {
+	if w[2] != 0 || x.rarity("c").weights(terms)[0] != 0 {
 		t.Errorf("what stands nowhere has a weight: %v", w)
+	}
+}
+
+// A name leads somewhere only if not every text speaks of it.
+func TestNamesThatTell(t *testing.T) {
+	texts := slices.Repeat([]string{"a talk about light"}, 2*tellingTexts)
+	texts[0] += " of kelby"
+	r := textsOf(t, texts...).rarity("a")
+	for title, want := range map[string]bool{"Kelby": true, "Talk": false, "Talk of Kelby": true, "About": false, "Nowhere": false} {
+		if n := nameOf(title); r.tells(&n) != want {
+			t.Errorf("%q tells: %v", title, !want)
+		}
+	}
+	few := nameOf("light")
+	if r := textsOf(t, "light", "light").rarity("a"); !r.tells(&few) {
+		t.Error("among few texts any word tells")
+	}
+	if (rarity{}).tells(&few) {
+		t.Error("without texts none does")
+	}
+}
+
+// The catalog finds by name what is listed now, in the order of the text.
+func TestSourcesAreFoundByName(t *testing.T) {
+	c := newCatalog()
+	put := func(tenant, id, title string) { c.put(tree.Source{ID: id, Tenant: tenant, Title: title}, nil) }
+	put("a", "1", "Kelby")
+	put("a", "2", "Ada Storm (engineer)")
+	put("a", "3", "Ada Storm Prize")
+	put("a", "4", "")
+	put("b", "5", "Kelby")
+	named := func(text string) (ids []string) {
+		for _, l := range c.named("a", tokensOf(text)) {
+			ids = append(ids, l.src.ID)
+		}
+		return ids
+	}
+	for text, want := range map[string][]string{
+		"Ada Storm of Kelby, in Kelby": {"2", "1"},
+		"the Ada Storm Prize":          {"2", "3"},
+		"Ada, Prize":                   nil,
+		"":                             nil,
+		"storm kelby":                  {"1"},
+	} {
+		if got := named(text); !slices.Equal(got, want) {
+			t.Errorf("%q names %v, want %v", text, got, want)
+		}
+	}
+	put("a", "1", "Norby") // it has a new title
+	c.drop("a", "2")
+	if got := named("Ada Storm Prize of Kelby and Norby"); !slices.Equal(got, []string{"3", "1"}) {
+		t.Errorf("after changes: %v", got)
+	}
+	if got := c.named("nobody", tokensOf("Kelby")); got != nil {
+		t.Errorf("of nobody: %v", got)
 	}
 }

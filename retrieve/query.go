@@ -25,14 +25,14 @@ func (e *Engine) Query(ctx context.Context, q Query, onRound func(Round) error) 
 	if err != nil {
 		return Result{}, err
 	}
-	s := &search{e: e, q: q, text: text, budget: orDefault(q.Budget, e.cfg.Budget), scope: e.catalog.in(q.Scope)}
+	s := e.newSearch(q, text)
 	rounds := min(mostRounds, orDefault(q.Rounds, e.cfg.Rounds))
 	if q.Fill {
 		rounds = 1
 	}
-	queries := []string{text}
-	for n := 1; n <= rounds && len(queries) > 0; n++ {
-		round, err := s.round(ctx, n, queries)
+	asks := []ask{{text: text, share: 1}}
+	for n := 1; n <= mostRounds && len(asks) > 0; n++ {
+		round, err := s.round(ctx, n, asks)
 		if err != nil {
 			return Result{}, err
 		}
@@ -45,7 +45,7 @@ func (e *Engine) Query(ctx context.Context, q Query, onRound func(Round) error) 
 				return Result{}, err
 			}
 		}
-		queries = s.followUps()
+		asks = s.followUps(n < rounds)
 	}
 	s.finish()
 	return s.result, nil
@@ -81,32 +81,41 @@ type search struct {
 	text   string
 	budget int
 	scope  []*listed
-	asked  []string  // query texts so far
-	asking *question // the question itself
+	asked  []string // query texts so far
 	ledger *ledger
 	whole  bool // an aggregate question: no K_eff
+
+	pairing *pairing
+	looked  map[string]bool // sources that were looked into
 
 	near   []*candidate // the best of the first round
 	result Result
 }
 
+func (e *Engine) newSearch(q Query, text string) *search {
+	return &search{e: e, q: q, text: text, budget: orDefault(q.Budget, e.cfg.Budget), scope: e.catalog.in(q.Scope), looked: map[string]bool{}}
+}
+
 // round is entry, walk, refinement and choice for some query texts.
-func (s *search) round(ctx context.Context, n int, queries []string) (Round, error) {
-	round := Round{Round: n, Queries: queries}
+func (s *search) round(ctx context.Context, n int, asks []ask) (Round, error) {
+	round := Round{Round: n, Queries: texts(asks)}
 	var all []*candidate
-	for _, text := range queries {
-		s.asked = append(s.asked, text)
-		found, err := s.find(ctx, text, &round)
+	for _, a := range asks {
+		s.asked = append(s.asked, a.text)
+		found, err := s.find(ctx, a, &round)
 		if err != nil {
 			return round, err
+		}
+		for _, c := range found {
+			c.rel *= a.share
 		}
 		all = append(all, found...)
 	}
 	all = distinct(all)
 	round.Considered = len(all)
 	of, lim := all, s.limits()
-	if n == 1 && !lim.plain && !s.e.cfg.Switches.Bridge {
-		of, lim.lead = s.joined(s.asking, all, &round)
+	if s.bridges() {
+		of, lim.lead = s.joined(all, &round)
 	}
 	kept, leftOut := s.ledger.choose(of, lim)
 	round.LeftOut = leftOut
@@ -120,6 +129,12 @@ func (s *search) round(ctx context.Context, n int, queries []string) (Round, err
 	return round, nil
 }
 
+// bridges reports whether sources are paired: not where all of something is
+// wanted, of whatever source.
+func (s *search) bridges() bool {
+	return s.pairing != nil && !s.whole && !s.q.Fill && !s.e.cfg.Switches.Bridge
+}
+
 func (s *search) limits() limits {
 	lim := limits{tokens: s.budget, items: mostItems, all: s.whole || s.q.Fill || s.e.cfg.Switches.Keff, plain: s.whole || s.q.Fill}
 	if lim.all {
@@ -129,7 +144,8 @@ func (s *search) limits() limits {
 }
 
 // find is entry, walk and refinement for one query text.
-func (s *search) find(ctx context.Context, text string, round *Round) ([]*candidate, error) {
+func (s *search) find(ctx context.Context, a ask, round *Round) ([]*candidate, error) {
+	text := a.text
 	q := &question{text: text, terms: readQuestion(text)}
 	vectors, err := embedChecked(ctx, s.e.cfg.Embed, []string{clip(text)}, s.e.cfg.Dim)
 	switch {
@@ -141,18 +157,12 @@ func (s *search) find(ctx context.Context, text string, round *Round) ([]*candid
 	default:
 		q.vector = vectors[0]
 	}
-	hits, err := s.e.enter(ctx, q, s.q.Scope)
+	hits, err := s.enter(ctx, q, a.source)
 	if err != nil {
 		return nil, err
 	}
-	most := orDefault(s.q.Trees, entryTrees)
-	if len(s.scope) <= most {
-		q.trees, err = s.e.trees(ctx, s.q.Scope.Tenant, enterable(hits, s.scope, most))
-	} else {
-		q.trees, err = s.e.unlike(ctx, s.q.Scope.Tenant, hits, most)
-	}
-	if err != nil {
-		return nil, err
+	for _, v := range q.trees {
+		s.looked[v.tree.Source.ID] = true
 	}
 	entry := map[string]float64{}
 	for _, h := range hits {
@@ -171,9 +181,29 @@ func (s *search) find(ctx context.Context, text string, round *Round) ([]*candid
 		s.whole, f.most = true, min(maxQuote, s.budget)
 	}
 	if s.ledger == nil {
-		s.ledger, s.asking = newLedger(q), q
+		s.ledger, s.pairing = newLedger(q), s.newPairing(q)
 	}
 	return f.candidates(hits[:min(len(hits), entryNodes)]), nil
+}
+
+// enter finds the nodes to begin at and lays out the trees they lie in, or just
+// the one source that is asked.
+func (s *search) enter(ctx context.Context, q *question, source *listed) (hits []Hit, err error) {
+	tenant := s.q.Scope.Tenant
+	if source != nil {
+		q.trees, err = s.e.trees(ctx, tenant, []string{source.src.ID})
+		return nil, err
+	}
+	if hits, err = s.e.enter(ctx, q, s.q.Scope); err != nil {
+		return nil, err
+	}
+	most := orDefault(s.q.Trees, entryTrees)
+	if len(s.scope) <= most {
+		q.trees, err = s.e.trees(ctx, tenant, enterable(hits, s.scope, most))
+	} else {
+		q.trees, err = s.e.unlike(ctx, tenant, hits, most)
+	}
+	return hits, err
 }
 
 // clip is as much of a question as an embedder should get.

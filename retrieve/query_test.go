@@ -215,16 +215,21 @@ func TestFollowUpsAreOpenGapsThatStandSomewhere(t *testing.T) {
 	q.weigh()
 	s := &search{text: q.text, asked: []string{q.text}, ledger: newLedger(q)}
 	s.near = []*candidate{{s: q.score(v), lo: 6, hi: 7}}
-	if got := s.followUps(); got != nil {
+	if got := s.followUps(true); got != nil {
 		t.Errorf("all is open, so nothing of the question is there: %v", got)
 	}
 	s.near[0].read(s.ledger.gaps)
 	s.ledger.add(s.near[0]) // "Mercury is poisonous."
-	if got := s.followUps(); !slices.Equal(got, []string{"vinegar"}) {
-		t.Errorf("asks for %v", got)
+	got := s.followUps(true)
+	if !slices.Equal(texts(got), []string{"vinegar"}) {
+		t.Fatalf("asks for %v", got)
+	}
+	near(t, "what it stands for", got[0].share, s.ledger.open()[0].weight)
+	if got := s.followUps(false); len(got) != 0 {
+		t.Errorf("no round is left for %v", got)
 	}
 	s.asked = append(s.asked, "the vinegar")
-	if got := s.followUps(); len(got) != 0 {
+	if got := s.followUps(true); len(got) != 0 {
 		t.Errorf("repeats itself: %v", got)
 	}
 }
