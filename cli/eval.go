@@ -18,7 +18,7 @@ import (
 
 // evalCmd takes its data file from --data, which is the data folder elsewhere.
 type evalCmd struct {
-	Task    string `arg:"" help:"answers, meetings, moments, multihop, passages or tables; --data names its file. page writes the reports of the folder --data into the page --out."`
+	Task    string `arg:"" help:"answers, meetings, moments, multihop, passages, tables, or refiner with the lines of meetings, moments or tables; --data names its file. page writes the reports of the folder --data into the page --out."`
 	Pool    string `help:"Passages of multihop, one JSON object a line." placeholder:"FILE"`
 	Out     string `help:"File the predictions are written to, one JSON object a line." placeholder:"PREDICTIONS"`
 	Ablate  bool   `help:"Also measure every stage and baseline, printed to standard error."`

@@ -62,7 +62,7 @@ type Report struct {
 	Curve    map[string][]Point `json:"curve,omitempty"` // answers: refusal by series
 }
 
-// Tasks are the names of the retrieval tasks, in order; Run also knows answers.
+// Tasks are the names of the retrieval tasks, in order; Run also knows answers and refiner.
 func Tasks() []string { return slices.Sorted(maps.Keys(tasks)) }
 
 // Run runs a task, writes its predictions and measures them. With ablate it
@@ -74,12 +74,15 @@ func Run(ctx context.Context, c Config, name string, f Files, ablate bool) (Repo
 }
 
 func run(ctx context.Context, c Config, name string, f Files, ablate bool) (Report, error) {
-	if name == "answers" {
+	switch name {
+	case "answers":
 		return runAnswers(ctx, c, f)
+	case "refiner":
+		return runRefiner(ctx, c, f)
 	}
 	t, ok := tasks[name]
 	if !ok {
-		return Report{}, fmt.Errorf("%q is not a task: choose one of answers, %s", name, strings.Join(Tasks(), ", "))
+		return Report{}, fmt.Errorf("%q is not a task: choose one of answers, %s or refiner", name, strings.Join(Tasks(), ", "))
 	}
 	j, err := t.load(f)
 	if err != nil {

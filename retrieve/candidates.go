@@ -66,9 +66,10 @@ func (f *finder) candidates(hits []Hit) []*candidate {
 				clips[i][c] = true
 			}
 		}
+		r := f.refiner.scorer(s, w.f)
 		var own []*candidate
 		for _, c := range sortedKeys(clips[i]) {
-			own = append(own, f.refined(s, c, leaves[i])...)
+			own = append(own, f.refined(r, c, leaves[i])...)
 		}
 		all = append(all, f.ranked(w, own, leaves[i])...)
 		f.traceCost(w)
@@ -173,7 +174,8 @@ func (f *finder) entered(s *scored, hits []Hit, clips map[int]bool) {
 // refined are the candidates of one clip: what refinement keeps of it, and of
 // the flat ranking's leaves in it that refinement passed by. A question of two
 // parts has its second answer there: only one part of the clip beats the whole.
-func (f *finder) refined(s *scored, clip int, leaves []int) []*candidate {
+func (f *finder) refined(r *refineScorer, clip int, leaves []int) []*candidate {
+	s := r.s
 	top := s.clips[clip].groups
 	score := func(g *group) float64 { return relevance(s.regionLexical(g.lo, g.hi), s.groupCosine(g)) }
 	var out []*candidate
@@ -187,12 +189,12 @@ func (f *finder) refined(s *scored, clip int, leaves []int) []*candidate {
 		}
 		f.trace("refine", "kept", s.name(g.lo, g.hi), rel)
 	}
-	f.refiner.refine(top, score, keep)
+	f.refiner.refine(top, r.score, keep)
 	for _, l := range leaves {
 		g := s.leaves[l].group
 		covered := slices.ContainsFunc(out, func(c *candidate) bool { return c.lo < g.hi && g.lo < c.hi })
 		if g.clip == clip && !covered {
-			f.refiner.refine(g, score, keep)
+			f.refiner.refine(g, r.score, keep)
 		}
 	}
 	return out

@@ -21,7 +21,7 @@ type Config struct {
 	Trees        Trees
 	Vectors      Index        // nil means an exact scan
 	Weights      *Weights     // of the navigator; nil means the shipped ones
-	Refiner      Refiner      // the zero value is the published rule
+	Refiner      *Refiner     // nil means the shipped one, an empty one the published rule
 	Switches     Switches     // stages that are switched off
 	Rounds       int          // default rounds of a query, 0 means 1
 	Budget       int          // default evidence tokens, 0 means 3000
@@ -97,7 +97,12 @@ func (c *Config) fill() (err error) {
 		c.Vectors = NewExact(c.Dim)
 	}
 	if c.Weights == nil {
-		c.Weights, err = TrainedWeights(c.EmbedderName, c.Dim)
+		if c.Weights, err = TrainedWeights(c.EmbedderName, c.Dim); err != nil {
+			return err
+		}
+	}
+	if c.Refiner == nil {
+		c.Refiner, err = TrainedRefiner(c.EmbedderName, c.Dim)
 	}
 	return err
 }

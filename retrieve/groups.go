@@ -14,6 +14,7 @@ const (
 	groupLeaf                   // an L3
 	groupPart                   // a virtual group of units of one leaf
 	groupUnit                   // one unit
+	groupRoot                   // an L1; refinement begins below, decisions are judged there too
 	groupKinds                  // how many kinds there are
 )
 

@@ -170,7 +170,7 @@ func (s *search) find(ctx context.Context, a ask, round *Round) ([]*candidate, e
 	}
 	hits = hits[:min(len(hits), entryShown)]
 	f := &finder{
-		q: q, span: s.q.Scope.Span, weights: s.e.cfg.Weights, refiner: &s.e.cfg.Refiner,
+		q: q, span: s.q.Scope.Span, weights: s.e.cfg.Weights, refiner: s.e.cfg.Refiner,
 		most: min(maxRegion, s.budget), off: s.e.cfg.Switches, entry: entry, fill: s.q.Fill, trace: s.tracer(round),
 	}
 	for _, h := range hits {

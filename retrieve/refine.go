@@ -5,12 +5,15 @@ package retrieve
 type Refiner struct {
 	Offset [groupKinds]float64 // added to the score of a region of a kind
 	Margin float64             // lead over its parent that the best child needs
+
+	sets [layers]*refinerSet // learned for what a tree mostly holds; nil: none
 }
 
 // refine keeps regions below g: from a region it goes on to every child with
 // s(child) + o_child >= s(region) + o_region; if there is none, or the best
 // leads by less than Margin, the region is kept whole. What is kept is disjoint
-// and in order; there is no absolute threshold and no fixed count.
+// and in order; there is no absolute threshold and no fixed count. A score that
+// is no number beats nothing.
 func (r *Refiner) refine(g *group, score func(*group) float64, keep func(g *group, score float64)) {
 	r.from(g, score(g), score, keep)
 }
@@ -21,9 +24,11 @@ func (r *Refiner) from(g *group, own float64, score func(*group) float64, keep f
 	scores := make([]float64, len(g.kids))
 	for i, k := range g.kids {
 		scores[i] = score(k)
-		best = max(best, scores[i]+r.Offset[k.kind])
+		if s := scores[i] + r.Offset[k.kind]; s > best {
+			best = s
+		}
 	}
-	if best < bar || best-bar < r.Margin {
+	if !(best >= bar) || best-bar < r.Margin {
 		keep(g, own)
 		return
 	}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Learns the shipped weights again: makes the locked Python environment, fetches
-# the pinned packages, trains on one thread. run.sh embedder | navigator learns
-# one of them; the navigator learns on the vectors of the embedder that is there.
+# the pinned packages, trains on one thread. run.sh embedder | navigator | refiner
+# learns one of them, on the vectors of the embedder that is there.
 set -euo pipefail
 cd "$(dirname "$0")"
 export REELTREE_SHARED=${REELTREE_SHARED:-$(cd ../.. && pwd)/shared}
@@ -9,13 +9,13 @@ work=../.cache/train
 environment=$work/python
 
 fail() { printf 'train: %s\n' "$*" >&2; exit 1; }
-what=${1:-both}
+what=${1:-all}
 case $what in
-embedder | navigator | both) ;;
-*) fail "$what is not a part that is learned; name embedder, navigator or nothing for both" ;;
+embedder | navigator | refiner | all) ;;
+*) fail "$what is not a part that is learned; name embedder, navigator, refiner or nothing for all" ;;
 esac
 tools=(python3)
-[ "$what" = navigator ] || tools+=(apt-get dpkg-deb mvn)
+[ "$what" != embedder ] && [ "$what" != all ] || tools+=(apt-get dpkg-deb mvn)
 [ "$what" = embedder ] || tools+=(go)
 for tool in "${tools[@]}"; do
   command -v "$tool" >/dev/null || fail "$tool is missing and fetches or reads what the weights are learned from; install it and run make train again"
@@ -30,13 +30,21 @@ if [ "$(cat "$environment/.whole" 2>/dev/null)" != "$wanted" ]; then
   printf '%s' "$wanted" >"$environment/.whole"
 fi
 PATH=$(cd "$environment/bin" && pwd):$PATH
-if [ "$what" != navigator ]; then
+if [ "$what" = embedder ] || [ "$what" = all ]; then
   python -m embedder "${@:2}"
 fi
-if [ "$what" != embedder ]; then
+if [ "$what" = navigator ] || [ "$what" = all ]; then
   mkdir -p "$work/lessons"
   lessons=$(cd "$work/lessons" && pwd)
   (cd .. && go test ./retrieve -count=1 -run TestWriteLessons -lessons "$lessons" >/dev/null) ||
     fail "go test ./retrieve -run TestWriteLessons fails and writes what the navigator learns from; run it to see why"
   python -m navigator "${@:2}"
+fi
+if [ "$what" = refiner ] || [ "$what" = all ]; then
+  mkdir -p "$work/refiner"
+  make -s -C .. build >/dev/null || fail "make build fails and makes the program that writes what the refiner learns from; run it to see why"
+  for set in moments-train meetings-train tables-dev; do
+    ../bin/reeltree eval refiner --data "$REELTREE_SHARED/bench/$set.jsonl.gz" --out "$work/refiner/$set.jsonl" --report "$work/refiner/$set.json" >/dev/null
+  done
+  python -m refiner "${@:2}"
 fi
