@@ -41,7 +41,7 @@ func shotPlaces(shots []MediaShot, cues []tree.Cue) []place {
 		}
 		cost := costShot + 0.2*(1-min(1, max(0, s.Score)))
 		if end > s.TimeMS {
-			cost += 0.35
+			cost += 0.2
 		}
 		out = append(out, place{at: s.TimeMS, cost: cost})
 	}

@@ -308,3 +308,49 @@ func BenchmarkCutTenHours(b *testing.B) {
 		}
 	}
 }
+
+// A bound lies within a second of a cut or of a pause in speech wherever one
+// lies within 15 s of it.
+func TestClipsEndAtCutsAndPauses(t *testing.T) {
+	bounds, missed := 0, 0
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		f := CutFacts{ToMS: 600_000, Frames: 15_000}
+		var natural []int64
+		var shots []MediaShot
+		if seed%3 != 0 {
+			for at := r.Int64N(20_000); at < f.ToMS; at += 600 + r.Int64N(40_000) {
+				shots, natural = append(shots, MediaShot{TimeMS: at, Score: .2 + .8*r.Float64()}), append(natural, at)
+			}
+		}
+		if seed%3 != 1 {
+			for at := r.Int64N(5000); at < f.ToMS; {
+				length := 1000 + r.Int64N(6000)
+				f.Cues = append(f.Cues, cue(at, at+length, "", "and it is so"))
+				gap := int64(0)
+				if r.IntN(6) == 0 {
+					gap = 1000 + r.Int64N(4000)
+					natural = append(natural, at+length+gap/2)
+				}
+				at += length + gap
+			}
+		}
+		clips := CutClips(Stretch{Span: tree.MS(0, f.ToMS)}, f, shots, Settings{})
+		for _, c := range clips[:len(clips)-1] {
+			off := int64(1 << 40)
+			for _, at := range natural {
+				off = min(off, max(at-c.EndMS, c.EndMS-at))
+			}
+			if off > 15_000 {
+				continue
+			}
+			if bounds++; off > 1000 {
+				missed++
+				t.Logf("seed %d: a bound at %d ms, the nearest cut or pause %d ms off", seed, c.EndMS, off)
+			}
+		}
+	}
+	if bounds < 1000 || missed > 0 {
+		t.Errorf("%d of %d bounds miss a cut or pause", missed, bounds)
+	}
+}

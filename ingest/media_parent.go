@@ -259,9 +259,9 @@ func (c *mediaChild) explain(ctx context.Context, err error) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return refuseMedia("Reading this file got stuck and was stopped; the file is probably damaged, convert it and try again.")
 	case errors.Is(err, io.EOF):
-		return refuseMedia("The media worker broke on this file (%s), so nothing was taken from it; the file is probably damaged, convert it and try again.", c.cmd.ProcessState)
+		return brokenWorker(c.cmd.ProcessState)
 	case errors.Is(err, errMediaGarbage):
-		return refuseMedia("The media worker broke on this file (%v), so nothing was taken from it; the file is probably damaged, convert it and try again.", err)
+		return brokenWorker(err)
 	}
 	return err
 }

@@ -134,6 +134,9 @@ func (w *Worker) settle(ctx context.Context, job tree.Job, t tree.Task, l *live,
 	case updateErr != nil:
 		return errors.Join(err, updateErr)
 	case now.Tries >= maxTries:
+		if media, isMedia := errors.AsType[*MediaError](err); isMedia {
+			return w.fail(keep, now, media.Reason)
+		}
 		return w.fail(keep, now, fmt.Sprintf("The ingest failed %d times and was set aside, the last time because of this: %s; retry it once that is mended.", maxTries, reasonOf(err)))
 	}
 	return err

@@ -50,7 +50,7 @@ func final(err error) (reason string, ok bool) {
 		return fmt.Sprintf("The ingest stopped because %s; retry it once that is mended.", reasonOf(err)), true
 	case errors.As(err, &source):
 		return source.Reason, true
-	case errors.As(err, &media):
+	case errors.As(err, &media) && !media.broken:
 		return media.Reason, true
 	}
 	return "", false

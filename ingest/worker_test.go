@@ -250,6 +250,33 @@ func TestPoisonIsSetAside(t *testing.T) {
 	}
 }
 
+// A media worker that breaks may have been killed from outside: its file is
+// tried again before it is blamed.
+func TestBrokenWorkersAreTriedAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		breaks int
+		state  tree.State
+		reason string
+	}{
+		"twice":  {maxTries - 1, tree.StateDone, ""},
+		"always": {1 << 20, tree.StateFailed, "The media worker broke on this file (signal: killed)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, f, tries := newMemory(t), talk(120), 0
+			f.block = func(context.Context) error {
+				if tries++; tries <= c.breaks {
+					return brokenWorker("signal: killed")
+				}
+				return nil
+			}
+			src, job := m.ingest(t, m.worker(f), m.put(t, "a.mp4", []byte("x")), tree.IngestOptions{})
+			if tries != min(c.breaks+1, maxTries) || job.State != c.state || src.State != c.state || !strings.HasPrefix(src.Error, c.reason) || c.reason == "" && src.Error != "" {
+				t.Errorf("%d tries, source %+v, job %+v", tries, src, job)
+			}
+		})
+	}
+}
+
 func TestTriesAreForgivenAfterSuccess(t *testing.T) {
 	m := newMemory(t)
 	f := talk(1500)
