@@ -28,6 +28,12 @@ var (
 	killSeed  = flag.Uint64("killseed", 1, "seed of the moments of TestKilledBatch")
 )
 
+// patches is a film of 8 x 6 grey patches that change every four seconds, other
+// ones for each seed.
+func patches(seed int) string {
+	return fmt.Sprintf("nullsrc=s=8x6:r=1/4,geq=lum='mod(X*(37+%[1]d)*(Y+3)+Y*Y*(91+7*%[1]d)+(N+1)*(53+11*%[1]d)*(X+2),256)':cb=128:cr=128,scale=320:240:flags=neighbor,fps=5", seed)
+}
+
 // clipsOf makes short films that all differ, with a transcript each, and one
 // file that no worker can read.
 func clipsOf(t *testing.T, n int) (files []string) {
@@ -40,7 +46,7 @@ func clipsOf(t *testing.T, n int) (files []string) {
 		if err := os.WriteFile(sub, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		ffmpeg(t, "-f", "lavfi", "-i", fmt.Sprintf("nullsrc=s=8x6:r=1/4,geq=lum='255*random(%d)':cb=128:cr=128,scale=320:240:flags=neighbor,fps=5", i+1),
+		ffmpeg(t, "-f", "lavfi", "-i", fmt.Sprintf("%s", patches(i)),
 			"-i", sub, "-t", "40", "-map", "0:v", "-map", "1:s", "-c:v", "libx264", "-preset", "ultrafast", "-c:s", "srt", film)
 		files = append(files, film)
 	}
@@ -171,7 +177,9 @@ func TestKilledBatch(t *testing.T) {
 	}
 	for id, state := range ended(t, s, len(files)) {
 		if state != "done" {
-			t.Errorf("%s is %s", id, state)
+			var src struct{ Error string }
+			requestJSON(t, http.MethodGet, s.addr+"/v1/sources/"+id, &src)
+			t.Errorf("%s is %s: %s", id, state, src.Error)
 		}
 	}
 	for _, id := range sources {

@@ -8,6 +8,7 @@ import "fmt"
 type MediaError struct {
 	Reason string `json:"reason"`
 	broken bool   // the worker ended in the middle, which may not be the file's fault
+	killed bool   // somebody else ended it
 }
 
 // Error is the reason.

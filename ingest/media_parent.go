@@ -259,7 +259,10 @@ func (c *mediaChild) explain(ctx context.Context, err error) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return refuseMedia("Reading this file got stuck and was stopped; the file is probably damaged, convert it and try again.")
 	case errors.Is(err, io.EOF):
-		return brokenWorker(c.cmd.ProcessState)
+		e := brokenWorker(c.cmd.ProcessState)
+		status, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
+		e.killed = ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+		return e
 	case errors.Is(err, errMediaGarbage):
 		return brokenWorker(err)
 	}

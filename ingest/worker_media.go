@@ -3,6 +3,7 @@ package ingest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -13,7 +14,11 @@ import (
 
 // planMedia probes a video, recording or picture.
 func (w *Worker) planMedia(ctx context.Context, src tree.Source, opt tree.IngestOptions, file *os.File, hear listener) (*jobPlan, error) {
-	facts, err := w.Media.Probe(ctx, file, w.Settings.request(opt.Detail, opt.AudioTrack))
+	var facts MediaFacts
+	err := unlessKilled(ctx, func() (err error) {
+		facts, err = w.Media.Probe(ctx, file, w.Settings.request(opt.Detail, opt.AudioTrack))
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -182,6 +187,19 @@ func audioLanguage(all []AudioFacts, track int) string {
 	return ""
 }
 
+// killedTries is how often a media worker is started that somebody else kills,
+// for lack of memory perhaps, before that counts as one failure of the task.
+const killedTries = 3
+
+func unlessKilled(ctx context.Context, do func() error) error {
+	for try := 1; ; try++ {
+		err := do()
+		if media, ok := errors.AsType[*MediaError](err); !ok || !media.killed || try == killedTries || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
 // sampleStretch reads the frames and shots of a stretch.
 func (w *Worker) sampleStretch(ctx context.Context, p *jobPlan, st Stretch, opt tree.IngestOptions) (frames []MediaFrame, shots []MediaShot, err error) {
 	if !p.Video {
@@ -192,9 +210,12 @@ func (w *Worker) sampleStretch(ctx context.Context, p *jobPlan, st Stretch, opt 
 		req.ToMS = 0
 	}
 	err = w.content(ctx, p.Source, func(file *os.File) error {
-		return w.Media.Sample(ctx, file, req, SampleSink{
-			Frame: func(f MediaFrame) error { frames = append(frames, f); return ctx.Err() },
-			Shot:  func(s MediaShot) error { shots = append(shots, s); return ctx.Err() },
+		return unlessKilled(ctx, func() error {
+			frames, shots = nil, nil
+			return w.Media.Sample(ctx, file, req, SampleSink{
+				Frame: func(f MediaFrame) error { frames = append(frames, f); return ctx.Err() },
+				Shot:  func(s MediaShot) error { shots = append(shots, s); return ctx.Err() },
+			})
 		})
 	})
 	slices.SortFunc(shots, func(a, b MediaShot) int { return cmp.Compare(a.TimeMS, b.TimeMS) })

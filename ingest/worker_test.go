@@ -254,23 +254,27 @@ func TestPoisonIsSetAside(t *testing.T) {
 // tried again before it is blamed.
 func TestBrokenWorkersAreTriedAgain(t *testing.T) {
 	for name, c := range map[string]struct {
-		breaks int
-		state  tree.State
-		reason string
+		breaks, tries int
+		state         tree.State
+		reason        string
 	}{
-		"twice":  {maxTries - 1, tree.StateDone, ""},
-		"always": {1 << 20, tree.StateFailed, "The media worker broke on this file (signal: killed)"},
+		"twice":         {maxTries - 1, maxTries, tree.StateDone, ""},
+		"always":        {1 << 20, maxTries, tree.StateFailed, "The media worker broke on this file (signal: killed)"},
+		"killed often":  {killedTries + 1, killedTries + 2, tree.StateDone, ""},
+		"killed always": {1 << 20, killedTries * maxTries, tree.StateFailed, "The media worker broke on this file (signal: killed)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, f, tries := newMemory(t), talk(120), 0
 			f.block = func(context.Context) error {
-				if tries++; tries <= c.breaks {
-					return brokenWorker("signal: killed")
+				if tries++; tries > c.breaks {
+					return nil
 				}
-				return nil
+				e := brokenWorker("signal: killed")
+				e.killed = strings.HasPrefix(name, "killed")
+				return e
 			}
 			src, job := m.ingest(t, m.worker(f), m.put(t, "a.mp4", []byte("x")), tree.IngestOptions{})
-			if tries != min(c.breaks+1, maxTries) || job.State != c.state || src.State != c.state || !strings.HasPrefix(src.Error, c.reason) || c.reason == "" && src.Error != "" {
+			if tries != c.tries || job.State != c.state || src.State != c.state || !strings.HasPrefix(src.Error, c.reason) || c.reason == "" && src.Error != "" {
 				t.Errorf("%d tries, source %+v, job %+v", tries, src, job)
 			}
 		})

@@ -58,6 +58,9 @@ func (s *Store) completeDeletion(ctx context.Context, tenant, id string) error {
 	if err := s.dropAnswers(ctx, tenant, id); err != nil {
 		return err
 	}
+	if err := s.dropNotes(ctx, tenant, id); err != nil {
+		return err
+	}
 	for _, kind := range kinds {
 		if err := s.remove(ctx, blobKey(kind, tenant, id)); err != nil {
 			return err

@@ -11,8 +11,9 @@
 //	version   "1"
 //	nats/     the store of the embedded JetStream server: the buckets sources,
 //	          jobs and answers, the work queue and the list of dead tasks
-//	blobs/    KIND/TENANT/SOURCE[/NODE]; kinds clips, content, frames, replies,
-//	          subtitles, trees, vectors, and plans/TENANT/JOB
+//	blobs/    KIND/TENANT/SOURCE[/NODE]; kinds clips, content, derived, frames,
+//	          replies, subtitles, trees, vectors, and plans/TENANT/JOB;
+//	          notes/TENANT/KEY names a source that has the reply of that key
 //	tmp/      content on its way in; emptied at every start
 //	salvage.json
 //	          records that a repair carries over; there only while it goes on
