@@ -16,6 +16,7 @@ type meeting struct {
 	ID      string         `json:"id"`
 	Turns   []turn         `json:"turns"`
 	Queries []meetingQuery `json:"queries"`
+	General []meetingQuery `json:"general"` // about the whole recording
 
 	heard  []turn   // what the source says instead of its turns; nil: the turns
 	copies []copied // other sources of the library that hold it

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 
 	"github.com/reeltree/reeltree/retrieve"
@@ -25,7 +26,7 @@ type placing interface {
 
 // runRefiner measures the decisions of the refiner on the lines of a task that
 // has places: the share of regions at which all preferences hold, and beside it
-// the share of preferences.
+// the share of preferences; and which questions are taken to be aggregate.
 func runRefiner(ctx context.Context, c Config, f Files) (Report, error) {
 	j, err := loadPlacing(f)
 	if err != nil {
@@ -56,7 +57,9 @@ func runRefiner(ctx context.Context, c Config, f Files) (Report, error) {
 	if f.Out != "" {
 		err = writeLines(f.Out, lines)
 	}
-	return Report{Metrics: d.metrics()}, err
+	m := d.metrics()
+	maps.Copy(m, aggregates(j))
+	return Report{Metrics: m}, err
 }
 
 // loadPlacing reads the lines of whichever task with places they are of.

@@ -181,10 +181,10 @@ func TestAggregateQuestions(t *testing.T) {
 		{"¿Cuántas veces salta?", true, true},
 		{"What is a lens?", false, false},
 	} {
-		if got := aggregate(c.text, false); got != c.plain {
+		if got := Aggregate(c.text, false); got != c.plain {
 			t.Errorf("%q of speech: %v", c.text, got)
 		}
-		if got := aggregate(c.text, true); got != c.tables {
+		if got := Aggregate(c.text, true); got != c.tables {
 			t.Errorf("%q of tables: %v", c.text, got)
 		}
 	}

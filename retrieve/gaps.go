@@ -76,36 +76,6 @@ func jaccard(a, b map[uint64]bool) float64 {
 	return share(both, len(a)+len(b)-both)
 }
 
-// allWords mark questions about all of something: lists, trends, how often.
-var allWords = []string{
-	"how often", "how many times", "in all", "list ", "list all", "all the", "every ", "each of", "trend", "enumerate",
-	"lista de", "enumera", "cuántas veces", "liste des", "combien de fois", "énumère", "alle ", "wie oft", "quante volte", "quantas vezes",
-	"сколько раз", "все ", "перечисли", "列出", "多少次", "几次", "何回", "一覧", "كل ", "جميع", "सभी", "कितनी बार",
-}
-
-// countWords ask for a number. In speech and prose it is mostly said
-// somewhere; in tables it may have to be made from all rows.
-var countWords = []string{
-	"how many", "number of", "total", "sum of", "average",
-	"cuántos", "cuántas", "cuantos", "cuantas", "combien", "wie viele", "wieviele", "quanti", "quante", "quantos", "quantas",
-	"сколько", "多少", "几个", "总共", "いくつ", "كم عدد", "कितने", "कितनी",
-}
-
-// summaryWords mark wishes for the whole in short.
-var summaryWords = []string{
-	"overall", "main points", "main discussion", "main topics", "summarize", "summarise", "summary", "overview", "whole meeting", "whole video", "what is this about",
-	"resumen", "résumé", "zusammenfass", "riassunto", "resumo", "总结", "概要", "要約", "ملخص", "सारांश",
-}
-
-// aggregate reports whether a question asks for all of something: whole
-// stretches are kept then and the budget is filled.
-func aggregate(text string, tables bool) bool {
-	return marked(text, allWords) || summary(text) || tables && marked(text, countWords)
-}
-
-// summary reports whether a question asks for the whole in short.
-func summary(text string) bool { return marked(text, summaryWords) }
-
 // marked reports whether one of words stands in text, at the beginning of a
 // word in scripts that have blanks.
 func marked(text string, words []string) bool {

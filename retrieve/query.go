@@ -177,7 +177,7 @@ func (s *search) find(ctx context.Context, a ask, round *Round) ([]*candidate, e
 		f.trace("entry", "hit", h.Node, h.Score)
 	}
 	q.weigh()
-	if f.whole = aggregate(s.text, hasTables(q.trees)); f.whole {
+	if f.whole = Aggregate(s.text, hasTables(q.trees)); f.whole {
 		s.whole, f.most = true, min(maxQuote, s.budget)
 	}
 	if s.ledger == nil {
