@@ -46,7 +46,7 @@ func clipsOf(t *testing.T, n int) (files []string) {
 		if err := os.WriteFile(sub, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		ffmpeg(t, "-f", "lavfi", "-i", fmt.Sprintf("%s", patches(i)),
+		ffmpeg(t, "-f", "lavfi", "-i", patches(i),
 			"-i", sub, "-t", "40", "-map", "0:v", "-map", "1:s", "-c:v", "libx264", "-preset", "ultrafast", "-c:s", "srt", film)
 		files = append(files, film)
 	}
