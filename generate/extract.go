@@ -13,7 +13,7 @@ import (
 // meetings have 67 words; whole sentences of speech need a little more room.
 // A few sentences say more than many (chosen on the train part of those meetings).
 const (
-	mostSentences       = 4
+	mostSentences       = 5
 	mostSentencesOfList = 9  // where the question asks for a list
 	mostWords           = 80 // after which no further sentence begins
 	mostWordsOfList     = 120
@@ -31,6 +31,7 @@ type point struct {
 	length  int             // words
 	weight  float64         // score of its evidence, 0..1
 	subject bool            // holds a content word of the question
+	spoken  bool            // stands in a recording
 	score   float64
 }
 

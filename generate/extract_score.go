@@ -15,7 +15,7 @@ func gatherPoints(evidence []Evidence) []point {
 	seen := map[string]bool{}
 	for place, e := range inOrder(evidence) {
 		for i, s := range cutSentences(e.Quote) {
-			p := point{n: e.N, place: place, order: i, text: s, words: map[string]bool{}, length: tree.Words(s), weight: e.Score}
+			p := point{n: e.N, place: place, order: i, text: s, words: map[string]bool{}, length: tree.Words(s), weight: e.Score, spoken: !writtenKind(e.Source.Kind)}
 			for _, k := range keywords(s) {
 				p.words[k] = true
 			}
@@ -52,7 +52,9 @@ const shareEvidence = 1
 const offSubject = .6
 
 // scorePoints scores sentences by the question's words, function words too,
-// which cost nothing where they stand everywhere, and by their evidence.
+// which cost nothing where they stand everywhere, and by their evidence; those
+// of talk also by how well they tell it. Squared, since a point has to be on the
+// subject and to be told (chosen on the train part of public meetings).
 func scorePoints(points []point, question string) []point {
 	counts, lengths := make([]map[string]int, len(points)), make([]float64, len(points))
 	held, total := map[string]int{}, 0.0
@@ -84,9 +86,17 @@ func scorePoints(points []point, question string) []point {
 			}
 		}
 	}
+	asked := map[string]bool{}
+	for _, w := range wanted {
+		asked[w] = true
+	}
 	for i := range points {
 		p := &points[i]
 		p.score = p.score/max(all, 1e-9) + shareEvidence*p.weight/top
+		if p.spoken {
+			worth := tellingOf(p.text, asked).worth()
+			p.score *= worth * worth
+		}
 		p.subject = slices.ContainsFunc(subject, func(k string) bool { return p.words[k] })
 		if !p.subject {
 			p.score *= offSubject

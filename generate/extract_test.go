@@ -20,8 +20,8 @@ func TestListQuestionsGetAList(t *testing.T) {
 	if want := "- A second lens came from London.\n- The museum shows a lens from Paris.\n- The third lens was lost at sea."; text != want {
 		t.Errorf("%q", text)
 	}
-	_, text = collect(t, &Answerer{Find: finder(false, pieces...)}, Question{Text: "Where did a lens come from?"})
-	if want := "A second lens came from London.\n\n- The museum shows a lens from Paris. It is closed on Mondays.\n- The third lens was lost at sea."; text != want {
+	_, text = collect(t, &Answerer{Find: finder(false, pieces...)}, Question{Text: "Where did a second lens come from?"})
+	if want := "A second lens came from London.\n\n- The museum shows a lens from Paris.\n- The third lens was lost at sea."; text != want {
 		t.Errorf("the best sentence leads, points follow in order: %q", text)
 	}
 }
@@ -64,22 +64,29 @@ func TestExtractiveAnswersInOtherScripts(t *testing.T) {
 // TestScoresByHand: of three sentences one holds both words of the question, one
 // a word that two hold, one none; the weights are those of BM25 with k1 1.2, b .4.
 func TestScoresByHand(t *testing.T) {
-	points := scorePoints(gatherPoints([]Evidence{
-		NewEvidence(1, of(lens, .5, "The lamp burned with whale oil.")),
-		NewEvidence(2, of(lens, .9, "The lamp was seen at night.")),
-		NewEvidence(3, of(lens, .2, "Nobody counted the passing ships.")),
-	}), "lamp oil")
-	lamp, oil := math.Log1p(1.5/2.5), math.Log1p(2.5/1.5)
-	norm := func(words float64) float64 { return 2.2 / (1 + 1.2*(.6+.4*words/(17./3))) }
-	want := []float64{(lamp+oil)*norm(6)/(lamp+oil) + 5./9, lamp*norm(6)/(lamp+oil) + 1, 2. / 9 * .6}
-	for i, p := range points {
-		if math.Abs(p.score-want[i]) > 1e-9 {
-			t.Errorf("%q: %v, want %v", p.text, p.score, want[i])
+	paper := lens
+	paper.Kind = tree.KindDocument
+	for _, src := range []tree.Source{paper, lens} {
+		points := scorePoints(gatherPoints([]Evidence{
+			NewEvidence(1, of(src, .5, "The lamp burned with whale oil.")),
+			NewEvidence(2, of(src, .9, "The lamp was seen at night.")),
+			NewEvidence(3, of(src, .2, "Nobody counted the passing ships.")),
+		}), "lamp oil")
+		lamp, oil := math.Log1p(1.5/2.5), math.Log1p(2.5/1.5)
+		norm := func(words float64) float64 { return 2.2 / (1 + 1.2*(.6+.4*words/(17./3))) }
+		want := []float64{(lamp+oil)*norm(6)/(lamp+oil) + 5./9, lamp*norm(6)/(lamp+oil) + 1, 2. / 9 * .6}
+		told := []telling{{joining: 2. / 6, asked: 2. / 6}, {joining: 3. / 6, asked: 1. / 6}, {joining: 1. / 5}}
+		for i, p := range points {
+			if src.Kind != tree.KindDocument { // what is written is told
+				want[i] *= told[i].worth() * told[i].worth()
+			}
+			if math.Abs(p.score-want[i]) > 1e-9 {
+				t.Errorf("%q: %v, want %v", p.text, p.score, want[i])
+			}
 		}
 	}
 }
 
-// TestFragmentsStandOnlyWhereNothingElseDoes: "Mm, right." is no answer beside sentences.
 func TestFragmentsStandOnlyWhereNothingElseDoes(t *testing.T) {
 	fragment := made(5_000, "Lamp oil, right.")
 	_, text := collect(t, &Answerer{Find: finder(false, fragment, made(9_000, "They bought the lamp oil in Paris."))}, Question{Text: "Who sold lamp oil?"})

@@ -170,9 +170,9 @@ func (s *signals) compare(q Question, own []item, library retrieve.Result) (outs
 	return outside, true
 }
 
-func isWritten(it item) bool {
-	return it.Source.Kind == tree.KindDocument || it.Source.Kind == tree.KindImage
-}
+func isWritten(it item) bool { return writtenKind(it.Source.Kind) }
+
+func writtenKind(k tree.Kind) bool { return k == tree.KindDocument || k == tree.KindImage }
 
 func bestScore(items []item) float64 {
 	best := 0.0
