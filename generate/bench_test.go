@@ -78,7 +78,7 @@ func BenchmarkExtractive(b *testing.B) {
 		b.Run(fmt.Sprintf("%d sources", n), func(b *testing.B) {
 			var trees []*tree.Tree
 			for i := range n {
-				trees = append(trees, meetingTree(longMeeting(b, i), sourceID(i)))
+				trees = append(trees, meetingTree(b, longMeeting(b, i), sourceID(i)))
 			}
 			a, ids := answererOver(b, trees)
 			ask := func() {

@@ -3,9 +3,11 @@ package generate
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
+	"github.com/reeltree/reeltree/ingest"
 	"github.com/reeltree/reeltree/internal/testkit"
 	"github.com/reeltree/reeltree/model"
 	"github.com/reeltree/reeltree/retrieve"
@@ -24,28 +26,31 @@ type meeting struct {
 	}
 }
 
-// meetingTree lays a transcript out: a turn is an L3, an L2 about a minute, an
-// L1 about ten.
-func meetingTree(m meeting, id string) *tree.Tree {
-	end := int64(m.Turns[len(m.Turns)-1].End * 1000)
-	t := &tree.Tree{Source: tree.Source{ID: id, Tenant: "default", Kind: tree.KindAudio, Title: m.ID, DurationMS: end}}
+// meetingTree is a transcript as an ingest cuts and describes it without a model.
+func meetingTree(t testing.TB, m meeting, id string) *tree.Tree {
+	t.Helper()
+	var cues []tree.Cue
+	end := int64(1)
 	for _, turn := range m.Turns {
-		a, b := int64(turn.Start*1000), int64(turn.End*1000)
-		if n := len(t.Roots); n == 0 || a-t.Roots[n-1].Span.StartMS >= 600_000 {
-			t.Roots = append(t.Roots, &tree.Node{ID: tree.NodeID(id, n), Level: tree.L1, Text: m.ID, Span: tree.MS(a, b)})
+		a, b := int64(math.Round(turn.Start*1000)), int64(math.Round(turn.End*1000))
+		if end = max(end, b); strings.TrimSpace(turn.Text) != "" && b > a {
+			cues = append(cues, tree.Cue{StartMS: a, EndMS: b, Speaker: turn.Speaker, Text: turn.Text})
 		}
-		l1 := t.Roots[len(t.Roots)-1]
-		if n := len(l1.Children); n == 0 || a-l1.Children[n-1].Span.StartMS >= 60_000 {
-			l1.Children = append(l1.Children, &tree.Node{ID: tree.NodeID(id, len(t.Roots)-1, n), Level: tree.L2, Text: turn.Text, Span: tree.MS(a, b)})
-		}
-		l2 := l1.Children[len(l1.Children)-1]
-		l2.Children = append(l2.Children, &tree.Node{
-			ID: tree.NodeID(id, len(t.Roots)-1, len(l1.Children)-1, len(l2.Children)), Level: tree.L3, Text: turn.Text, Span: tree.MS(a, b),
-			Evidence: tree.Evidence{Cues: []tree.Cue{{StartMS: a, EndMS: b, Speaker: turn.Speaker, Text: turn.Text}}},
-		})
-		l1.Span.EndMS, l2.Span.EndMS = b, b
 	}
-	return t
+	made := &tree.Tree{Source: tree.Source{ID: id, Tenant: "default", Kind: tree.KindAudio, Title: m.ID, DurationMS: end}}
+	facts := ingest.CutFacts{ToMS: end, Cues: cues}
+	for i, st := range ingest.CutStretches(facts, ingest.Settings{}) {
+		material := tree.Material{Source: made.Source, Index: i, Span: st.Span, Title: st.Title}
+		for _, span := range ingest.CutClips(st, facts, nil, ingest.Settings{}) {
+			material.Clips = append(material.Clips, tree.Clip{Span: span, Leaves: ingest.CutLeaves(span, nil, nil, cues, ingest.Settings{})})
+		}
+		root, _, err := tree.BuildStretch(t.Context(), tree.Extractive{}, material, tree.BuildOptions{Concurrency: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made.Roots = append(made.Roots, root)
+	}
+	return made
 }
 
 // asker answers over real meetings, one library.
@@ -53,7 +58,7 @@ func asker(t testing.TB, meetings []meeting) (a *Answerer, ids []string) {
 	t.Helper()
 	var trees []*tree.Tree
 	for i, m := range meetings {
-		trees = append(trees, meetingTree(m, sourceID(i)))
+		trees = append(trees, meetingTree(t, m, sourceID(i)))
 	}
 	return answererOver(t, trees)
 }

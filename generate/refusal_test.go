@@ -167,8 +167,8 @@ func TestSharesWeighRareWords(t *testing.T) {
 	}
 }
 
-// TestStandingByHand: of two sources inside and two outside the best nodes and
-// the means of three are compared; other stages and later rounds say nothing.
+// TestStandingByHand: of two sources inside and two outside the best means of
+// three nodes are compared; other stages and later rounds say nothing.
 func TestStandingByHand(t *testing.T) {
 	walk := retrieve.Decision{Stage: "walk", Node: tree.NodeID(lens.ID, 0), Score: 9}
 	third, fourth := lens, other
@@ -180,18 +180,18 @@ func TestStandingByHand(t *testing.T) {
 		}},
 		{Trace: []retrieve.Decision{entered(lens, 7)}},
 	}
-	entry, edge, parted := entryScores(rounds).standing(map[string]bool{lens.ID: true, third.ID: true})
-	if math.Abs(entry-.75) > 1e-12 || math.Abs(edge-(.3-.8/3)) > 1e-12 || !parted {
-		t.Errorf("%v %v %v", entry, edge, parted)
+	edge, parted := entryScores(rounds).standing(map[string]bool{lens.ID: true, third.ID: true})
+	if math.Abs(edge-(.3-.8/3)) > 1e-12 || !parted {
+		t.Errorf("%v %v", edge, parted)
 	}
 	for _, inside := range []map[string]bool{nil, {lens.ID: true, other.ID: true, third.ID: true, fourth.ID: true}} {
-		if _, _, parted := entryScores(rounds).standing(inside); parted {
+		if _, parted := entryScores(rounds).standing(inside); parted {
 			t.Errorf("%v parts nothing", inside)
 		}
 	}
 	for _, none := range [][]retrieve.Round{nil, {{}}, {{Trace: []retrieve.Decision{walk}}}} {
-		if entry, edge, parted := entryScores(none).standing(map[string]bool{lens.ID: true}); entry != 0 || edge != 0 || parted {
-			t.Errorf("%v %v %v of nothing", entry, edge, parted)
+		if edge, parted := entryScores(none).standing(map[string]bool{lens.ID: true}); edge != 0 || parted {
+			t.Errorf("%v %v of nothing", edge, parted)
 		}
 	}
 }
