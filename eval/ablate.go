@@ -13,7 +13,8 @@ type Step struct {
 	Name    string                `json:"name"`
 	Metrics Metrics               `json:"metrics"`
 	Tokens  float64               `json:"tokens"`                 // evidence tokens of a question
-	Scored  float64               `json:"nodes_scored,omitempty"` // by navigator and flat search, for a question
+	Scored  float64               `json:"nodes_scored,omitempty"` // by walks and flat search, for a question
+	Pieces  float64               `json:"pieces_ranked,omitempty"`
 	Walked  float64               `json:"walk_rounds,omitempty"`
 	Against string                `json:"against,omitempty"`
 	Change  map[string]Difference `json:"change,omitempty"`
@@ -126,7 +127,7 @@ func (r *runner) step(name string, o *outcome) Step {
 		}
 	}
 	all := o.session.stats.means()["all"]
-	return Step{Name: name, Metrics: m, Tokens: all.EvidenceTokens, Scored: all.NodesScored + all.LeavesScored, Walked: all.WalkRounds}
+	return Step{Name: name, Metrics: m, Tokens: all.EvidenceTokens, Scored: all.NodesScored + all.LeavesScored, Pieces: all.PiecesRanked, Walked: all.WalkRounds}
 }
 
 func (r *runner) changes(before, after *outcome) map[string]Difference {

@@ -45,5 +45,5 @@ func (s *Step) line() string {
 		}
 		parts = append(parts, text)
 	}
-	return strings.Join(append(parts, fmt.Sprintf("tokens %.1f  scored %.1f  walked %.2f", s.Tokens, s.Scored, s.Walked)), "  ")
+	return strings.Join(append(parts, fmt.Sprintf("tokens %.1f  scored %.1f  ranked %.1f  walked %.2f", s.Tokens, s.Scored, s.Pieces, s.Walked)), "  ")
 }

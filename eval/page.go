@@ -146,7 +146,7 @@ func (r *Report) ablationTable(b *strings.Builder) {
 		names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { _, ok := r.Metrics[n]; return !ok })
 	}
 	fmt.Fprintf(b, "\nEach row against the one it names: mean change and 95 %% interval of a paired bootstrap, 10,000 draws by %s.\n\n", tasks[r.Task].unit)
-	b.WriteString("| stage | " + strings.Join(names, " | ") + " | tokens | nodes scored | rounds of a walk | against |\n|---|" + strings.Repeat("---|", len(names)+4) + "\n")
+	b.WriteString("| stage | " + strings.Join(names, " | ") + " | tokens | nodes scored | pieces ranked | rounds of a walk | against |\n|---|" + strings.Repeat("---|", len(names)+5) + "\n")
 	for _, s := range r.Ablation {
 		fmt.Fprintf(b, "| %s |", s.Name)
 		for _, n := range names {
@@ -156,7 +156,7 @@ func (r *Report) ablationTable(b *strings.Builder) {
 			}
 			b.WriteString(" |")
 		}
-		fmt.Fprintf(b, " %.1f | %.1f | %.2f | %s |\n", s.Tokens, s.Scored, s.Walked, s.Against)
+		fmt.Fprintf(b, " %.1f | %.1f | %.1f | %.2f | %s |\n", s.Tokens, s.Scored, s.Pieces, s.Walked, s.Against)
 	}
 }
 

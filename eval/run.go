@@ -48,6 +48,9 @@ var tasks = map[string]task{
 // insideHeaders are the metrics of moments inside a video.
 var insideHeaders = []string{"in_video_R1@0.3", "in_video_R1@0.5", "in_video_R1@0.7"}
 
+// joinedHeaders are those of a long one.
+var joinedHeaders = append(slices.Clone(insideHeaders), "in_video_R5@0.3", "in_video_R5@0.5")
+
 // Report is what one run measured.
 type Report struct {
 	Task     string             `json:"task"`
@@ -96,7 +99,7 @@ func run(ctx context.Context, c Config, name string, f Files, ablate bool) (Repo
 		return Report{}, err
 	}
 	if f.Trial.Join > 0 {
-		t.headers = insideHeaders
+		t.headers = joinedHeaders
 	}
 	r := runner{task: t, job: j, lib: lib, config: c}
 	all, err := r.run(ctx, stage{name: "all"})

@@ -17,7 +17,8 @@ import (
 //	saving                1 - evidence tokens / tokens of the whole L2 nodes that the evidence lies in
 //	rounds                rounds of the loop
 //	repeat_share          share of the candidates of later rounds that an earlier one had, where there were any
-//	nodes_scored          nodes and regions that the navigator scored
+//	nodes_scored          nodes that the navigator scored on its walks
+//	pieces_ranked         regions that it scored after them, to order what was found
 //	leaves_scored         leaves that the flat ranking scored
 //	walk_rounds           rounds that it walked, over all trees
 //	model_calls           calls of a chat or vision model; no eval task has one
@@ -33,6 +34,7 @@ type Stats struct {
 	RepeatShare        *float64 `json:"repeat_share,omitempty"`
 	NodesScored        float64  `json:"nodes_scored"`
 	LeavesScored       float64  `json:"leaves_scored"`
+	PiecesRanked       float64  `json:"pieces_ranked"`
 	WalkRounds         float64  `json:"walk_rounds"`
 }
 
@@ -43,7 +45,7 @@ type sums struct {
 	questions, rounds                  int
 	evidence, started, whole           int // tokens
 	gold, entered, held, later, repeat int
-	scored, walked, flat               float64
+	scored, walked, flat, pieces       float64
 }
 
 // note adds one question.
@@ -66,6 +68,7 @@ func (s *statistics) note(lib *library, kind string, r retrieve.Result, items []
 	}
 	q.later, q.repeat = repeats(r)
 	q.scored, q.walked, q.flat = cost(r, "scored"), cost(r, "rounds"), cost(r, "leaves")
+	q.pieces = cost(r, "pieces")
 	for _, k := range []string{"all", kind} {
 		if (*s)[k] == nil {
 			(*s)[k] = &sums{}
@@ -83,6 +86,7 @@ func (s *sums) add(o sums) {
 	s.gold, s.entered, s.held = s.gold+o.gold, s.entered+o.entered, s.held+o.held
 	s.later, s.repeat = s.later+o.later, s.repeat+o.repeat
 	s.scored, s.walked, s.flat = s.scored+o.scored, s.walked+o.walked, s.flat+o.flat
+	s.pieces += o.pieces
 }
 
 // means are the Stats by kind.
@@ -94,7 +98,7 @@ func (s statistics) means() map[string]Stats {
 			Questions: q.questions, Rounds: round4(float64(q.rounds) / n), EvidenceTokens: round4(float64(q.evidence) / n),
 			PrunedShare: round4(1 - ratio(q.evidence, q.started)), Saving: round4(1 - ratio(q.evidence, q.whole)),
 			GoldEntered: share(q.entered, q.gold), GoldFragmentRecall: share(q.held, q.entered), RepeatShare: share(q.repeat, q.later),
-			NodesScored: round4(q.scored / n), WalkRounds: round4(q.walked / n), LeavesScored: round4(q.flat / n),
+			NodesScored: round4(q.scored / n), WalkRounds: round4(q.walked / n), LeavesScored: round4(q.flat / n), PiecesRanked: round4(q.pieces / n),
 		}
 	}
 	return out

@@ -71,7 +71,7 @@ type Round struct {
 type Decision struct {
 	Stage  string  `json:"stage"` // "entry", "flat", "walk", "refine", "bridge", "choose", and "cost" with a source
 	Node   string  `json:"node"`
-	Action string  `json:"action"` // "hit", "step", "kept", "split", "dropped"; of a cost "rounds", "scored" (nodes)
+	Action string  `json:"action"` // "hit", "step", "kept", "split", "dropped"; of a cost "rounds", "scored" (nodes of a walk), "pieces" (ranked after it), "leaves" (flat)
 	Score  float64 `json:"score"`
 	Why    string  `json:"why,omitempty"`
 }

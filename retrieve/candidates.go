@@ -31,6 +31,7 @@ type candidate struct {
 	vector  []float32
 	utility float64
 	quote   string
+	lines   []line // of what it says, nil until asked for
 }
 
 // finder collects candidates of the entered trees for one query text.
@@ -127,10 +128,14 @@ func (f *finder) flat(views []*scored) (clips []map[int]bool, leaves [][]int) {
 func (f *finder) leafScores(s *scored) []float64 {
 	out := make([]float64, len(s.leaves))
 	for i := range s.leaves {
-		l := &s.leaves[i]
-		out[i] = mixes[l.layer].of(s.signals(l.group, f.entry[s.clips[l.clip].node.ID]))
+		out[i] = f.leafScore(s, i)
 	}
 	return out
+}
+
+func (f *finder) leafScore(s *scored, leaf int) float64 {
+	l := &s.leaves[leaf]
+	return mixes[l.layer].of(s.signals(l.group, f.entry[s.clips[l.clip].node.ID]))
 }
 
 func (f *finder) allowed(s *scored, leaf int) bool { return inSpan(s.leaves[leaf].node.Span, f.span) }
@@ -156,6 +161,7 @@ func (f *finder) traceCost(w *walk) {
 	if w.scored > 0 {
 		f.trace("cost", "rounds", w.s.tree.Source.ID, float64(w.rounds))
 		f.trace("cost", "scored", w.s.tree.Source.ID, float64(w.scored))
+		f.trace("cost", "pieces", w.s.tree.Source.ID, float64(w.pieces))
 	}
 }
 

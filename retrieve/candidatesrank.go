@@ -17,7 +17,7 @@ const ownWords = 1
 // navigate makes the walk of one tree ready.
 func (f *finder) navigate(s *scored) *walk {
 	var own *field
-	if !f.off.Walk && f.weights.sets[s.material()].phi != nil {
+	if !f.off.Walk && f.weights.of(s.view).set.phi != nil {
 		own = newField(s)
 	}
 	return s.newWalk(f.weights, own)
@@ -28,13 +28,13 @@ func (f *finder) navigate(s *scored) *walk {
 // regions that share a place the best stays. The best keeps the score by which
 // sources are compared, the others fall off from it.
 func (f *finder) ranked(w *walk, found []*candidate, leaves []int) []*candidate {
-	if f.off.Walk || !f.weights.ranks[w.s.material()] || len(found) == 0 {
+	if f.off.Walk || !w.course.ranks || len(found) == 0 {
 		return found
 	}
 	found = append(found, f.joined(w.s, leaves)...)
 	top, peak := 0.0, math.Inf(-1)
 	for _, c := range found {
-		c.logit = w.score(c)
+		c.logit = w.score(c) + w.course.flat*c.rel
 		top, peak = max(top, c.rel), max(peak, c.logit)
 	}
 	for _, c := range found {
@@ -49,7 +49,7 @@ func (t *walk) score(c *candidate) float64 {
 	if t.f != nil {
 		t.f.of(&t.nodes[0].phi, c.lo, c.hi, max(1, c.run), 2, dot(c.s.q.vector, t.nodes[0].vector))
 	}
-	t.scored++
+	t.pieces++
 	return t.n.score(&t.nodes[0]) + ownWords*float64(t.nodes[0].phi[phiOwn])
 }
 
@@ -63,10 +63,19 @@ func (f *finder) joined(s *scored, leaves []int) (out []*candidate) {
 				return
 			}
 			seen[at] = true
-			out = append(out, &candidate{s: s, clip: r.clip, lo: r.lo, hi: r.hi, run: r.run, tokens: s.tokens(r.lo, r.hi)})
+			out = append(out, &candidate{s: s, clip: r.clip, lo: r.lo, hi: r.hi, run: r.run, rel: f.runScore(s, r), tokens: s.tokens(r.lo, r.hi)})
 		})
 	}
 	return out
+}
+
+// runScore is the mean of what the leaves of a run score.
+func (f *finder) runScore(s *scored, r region) float64 {
+	first, sum := s.units[r.lo].leaf, 0.0
+	for l := first; l < first+r.run; l++ {
+		sum += f.leafScore(s, l)
+	}
+	return sum / float64(r.run)
 }
 
 // disjoint keeps of candidates that share units the best.

@@ -78,9 +78,62 @@ func (v *view) copies(a int, o *view, b int) bool {
 	return min(v.tokens(x.lo, x.hi), o.tokens(y.lo, y.hi)) >= copyTokens && dot(x.vector, y.vector) >= copyCosine
 }
 
-// copies reports whether two candidates lie in copies of one clip.
+// copies reports whether two candidates of different sources lie in copies of
+// one clip, or say the same in most of their words: where an upload begins
+// later, or is a cut of the other, its clips hold other words.
 func (c *candidate) copies(o *candidate) bool {
-	return c.s.tree.Source.ID != o.s.tree.Source.ID && c.s.copies(c.clip, o.s.view, o.clip)
+	return c.s.tree.Source.ID != o.s.tree.Source.ID && (c.s.copies(c.clip, o.s.view, o.clip) || c.repeatsWords(o))
+}
+
+// A line of fewer words than lineWords is not told apart by them, and two pieces
+// that share fewer than sameWords are alike by chance.
+const (
+	lineWords = 5
+	sameWords = 10
+)
+
+// line is one unit of a candidate that has words of its own.
+type line struct {
+	key   uint64
+	words int
+}
+
+// said are the lines of a candidate.
+func (c *candidate) said() []line {
+	if c.lines == nil {
+		c.lines = []line{}
+		for _, u := range c.s.units[c.lo:c.hi] {
+			if u.quote != "" && len(u.words) >= lineWords {
+				c.lines = append(c.lines, line{lineKey(u.words), len(u.words)})
+			}
+		}
+	}
+	return c.lines
+}
+
+// lineKey is the FNV-1a hash of words in order.
+func lineKey(words []token) uint64 {
+	h := uint64(14695981039346656037)
+	for _, w := range words {
+		h = (h ^ uint64(w&tokenKey)) * 1099511628211
+	}
+	return h
+}
+
+// repeatsWords reports whether at least half of the words in either candidate's
+// lines stand in the same lines of the other.
+func (c *candidate) repeatsWords(o *candidate) bool {
+	shared, own, other := 0, 0, 0
+	for _, x := range o.said() {
+		other += x.words
+	}
+	for _, x := range c.said() {
+		own += x.words
+		if slices.ContainsFunc(o.lines, func(y line) bool { return x.key == y.key }) {
+			shared += x.words
+		}
+	}
+	return shared >= sameWords && 2*shared >= min(own, other)
 }
 
 // repeats reports whether a candidate's clip is a copy of one that evidence of

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/reeltree/reeltree/tree"
 )
 
 // Six uploads of one talk, two of them damaged, and another talk that says a
@@ -42,5 +44,39 @@ func TestShortTextsAreNoCopies(t *testing.T) {
 	e, _ := engine(t, one, two)
 	if r := find(t, e, Query{Text: "red lamp", Fill: true}); len(r.Items) != 2 {
 		t.Errorf("%d pieces of evidence, want one of each source", len(r.Items))
+	}
+}
+
+// Pieces of two uploads that were cut differently are copies where most of what
+// the shorter says is word for word in the other; names of units do not matter.
+func TestPiecesOfDifferentCutsAreCopies(t *testing.T) {
+	lines := []string{
+		"one two three four five six seven eight nine ten eleven twelve", "the keeper cleans the lens of the lighthouse every single day",
+		"nobody came by boat that year because of the ice", "we close the harbour gate when the red lamp is on",
+	}
+	piece := func(source string, said ...string) *candidate {
+		v := &view{tree: &tree.Tree{Source: tree.Source{ID: source}}, clips: []clipView{{hi: len(said)}}}
+		for _, l := range said {
+			v.units = append(v.units, unit{quote: l, words: tokensOf(l)})
+		}
+		return &candidate{s: &scored{view: v}, hi: len(said)}
+	}
+	a := piece("a", lines[0], lines[1])
+	for _, c := range []struct {
+		other *candidate
+		want  bool
+	}{
+		{piece("b", lines[1], lines[2]), true},
+		{piece("b", lines[2], lines[3]), false},
+		{piece("a", lines[0], lines[1]), false},          // of one source they are two places
+		{piece("b", lines[0], lines[2], lines[3]), true}, // half of the shorter one
+		{piece("b", "yes", "no", "we do"), false},        // too short to be told apart
+		{piece("b", "one two three four five six"), false},
+		{piece("b", strings.ToUpper(lines[1])), true},     // as the terms are
+		{piece("b", lines[1]+" and the lamp too"), false}, // another line
+	} {
+		if got := a.copies(c.other); got != c.want || c.other.copies(a) != c.want {
+			t.Errorf("%q copies: %v", c.other.s.words(0, c.other.hi), got)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,7 @@ type lessonTree struct {
 	At      int    `json:"at"`      // first row of its vectors
 	Ask     []int  `json:"ask"`     // row of each question's vector
 	Phi     []int  `json:"phi"`     // first row of each question in phi.f32 and gold.f32
+	Nodes   []int  `json:"nodes"`   // of a part of a tree: row of the vector of every node; else they follow At
 }
 
 // lessons writes lessons of one set.
@@ -140,14 +142,7 @@ func (l *lessons) add(e *Engine, series, source string, questions []lessonQuesti
 
 // question notes features and gold of every node for one question.
 func (l *lessons) question(s *scored, regions []region, gold []tree.Span) {
-	f := newField(s)
-	var p phi
-	note := func(lo, hi, run, level int, cosine float64) {
-		f.of(&p, lo, hi, run, level, cosine)
-		l.write(l.phi, p[:])
-		l.write(l.gold, goldOf(s.view, lo, hi, gold))
-		l.notes++
-	}
+	note := l.noting(s, gold)
 	for _, r := range s.roots {
 		note(s.clips[r.clipLo].lo, s.clips[r.clipHi-1].hi, 1, 0, dot(s.q.vector, r.vector))
 	}
@@ -159,6 +154,18 @@ func (l *lessons) question(s *scored, regions []region, gold []tree.Span) {
 	}
 	for _, r := range regions {
 		note(r.lo, r.hi, r.run, 2, dot(s.q.vector, s.unitVector(r.lo, r.hi)))
+	}
+}
+
+// noting notes features and gold of one node for one question.
+func (l *lessons) noting(s *scored, gold []tree.Span) func(lo, hi, run, level int, cosine float64) {
+	f := newField(s)
+	var p phi
+	return func(lo, hi, run, level int, cosine float64) {
+		f.of(&p, lo, hi, run, level, cosine)
+		l.write(l.phi, p[:])
+		l.write(l.gold, goldOf(s.view, lo, hi, gold))
+		l.notes++
 	}
 }
 
@@ -202,27 +209,36 @@ func TestWriteLessons(t *testing.T) {
 	if *lessonsDir == "" {
 		t.Skip("run with -lessons FOLDER to write what the navigator learns from")
 	}
-	for _, name := range []string{"moments-train", "meetings-train"} {
-		l := newLessons(t, filepath.Join(*lessonsDir, name))
-		if strings.HasPrefix(name, "moments") {
-			l.moments(name)
-		} else {
-			l.meetings(name)
-		}
+	for _, set := range []struct {
+		name  string
+		write func(*lessons)
+	}{
+		{"moments-train", func(l *lessons) { l.moments("moments-train") }},
+		{"moments-train-joined", func(l *lessons) { l.long("moments-train") }},
+		{"meetings-train", func(l *lessons) { l.meetings("meetings-train") }},
+	} {
+		l := newLessons(t, filepath.Join(*lessonsDir, set.name))
+		set.write(l)
 		l.finish()
-		t.Logf("%s: %d trees, %d vectors, %d notes", name, len(l.trees), l.rows, l.notes)
+		t.Logf("%s: %d trees, %d vectors, %d notes", set.name, len(l.trees), l.rows, l.notes)
 	}
 }
 
-func (l *lessons) moments(name string) {
-	vs := testkit.ReadJSONLines[video](l.t, testkit.Shared(l.t, "bench", name+".jsonl.gz"))
-	n := len(vs)
-	if strings.HasSuffix(name, "train") { // both describe the same video: each may ask of the other
-		for _, v := range vs[:n] {
-			v.Nodes, v.Queries = v.Queries, v.Nodes
-			vs = append(vs, v)
-		}
+// bothWays are the videos of a set, then the same with both annotators changed
+// about: both describe the same video, so each may ask of the other.
+func bothWays(t *testing.T, name string) []video {
+	t.Helper()
+	vs := testkit.ReadJSONLines[video](t, testkit.Shared(t, "bench", name+".jsonl.gz"))
+	for _, v := range slices.Clip(vs) {
+		v.Nodes, v.Queries = v.Queries, v.Nodes
+		vs = append(vs, v)
 	}
+	return vs
+}
+
+func (l *lessons) moments(name string) {
+	vs := bothWays(l.t, name)
+	n := len(vs) / 2
 	trees := map[string]*tree.Tree{}
 	for i, v := range vs {
 		trees[fitID(i)] = videoTree(v, fitID(i))

@@ -1,6 +1,10 @@
 package retrieve
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // walker walks one tree for one question by cross-attention, level by level
 // (DESIGN 4.2). It is for one goroutine and one walk; its steps allocate nothing.
@@ -16,6 +20,8 @@ type walker struct {
 	weights, meanPhi          []float32 // per head what its features count, and the mean
 	lean, hidden              []float32
 	logits                    []float32 // per head and node
+	scores                    []float64 // of the last step's nodes, head-mean logits
+	order                     []int
 }
 
 // walkNode is a candidate of one step: a vector and its features φ.
@@ -121,9 +127,11 @@ func (n *walker) code(m *walkNode) {
 // score is the head-mean logit of the chosen one; the first of equals wins.
 func (n *walker) choose(nodes []walkNode) (at int, score float64) {
 	heads, dim := n.w.heads, len(n.q)
+	n.scores = slices.Grow(n.scores[:0], len(nodes))
 	if n.w.out == nil { // nobody reads the single heads
 		for i := range nodes {
-			if s := n.score(&nodes[i]); s > score || i == 0 {
+			s := n.score(&nodes[i])
+			if n.scores = append(n.scores, s); s > score || i == 0 {
 				at, score = i, s
 			}
 		}
@@ -147,13 +155,25 @@ func (n *walker) choose(nodes []walkNode) (at int, score float64) {
 			n.logits[h*len(nodes)+i] = float32(s)
 			mean += s
 		}
-		if mean /= float64(heads); mean > score || i == 0 {
+		mean /= float64(heads)
+		if n.scores = append(n.scores, mean); mean > score || i == 0 {
 			at, score = i, mean
 		}
 	}
 	n.attend(nodes)
 	n.think()
 	return at, score
+}
+
+// best are the nodes of the last step that scored best, at most width, best
+// first; the first of equals wins, and what is no number comes last.
+func (n *walker) best(width int) []int {
+	n.order = slices.Grow(n.order[:0], len(n.scores))
+	for i := range n.scores {
+		n.order = append(n.order, i)
+	}
+	slices.SortStableFunc(n.order, func(a, b int) int { return cmp.Compare(n.scores[b], n.scores[a]) })
+	return n.order[:min(width, len(n.order))]
 }
 
 // attend leaves in step s = W_o concat_h(softmax(s_h) W_v,h M).
@@ -174,9 +194,12 @@ func (n *walker) attend(nodes []walkNode) {
 	w.out.apply(n.step, n.value)
 }
 
+// still reports whether no step moves the state.
+func (n *walker) still() bool { return n.w.out == nil && len(n.w.blocks) == 0 }
+
 // think is z := z + s, then L on z with s + q.
 func (n *walker) think() {
-	if n.w.out == nil && len(n.w.blocks) == 0 {
+	if n.still() {
 		return
 	}
 	for i, s := range n.step {

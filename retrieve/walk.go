@@ -1,5 +1,7 @@
 package retrieve
 
+import "slices"
+
 // path is one walk from an L1 to a leaf.
 type path struct {
 	root, clip, leaf int // indexes in the view
@@ -13,15 +15,20 @@ type walk struct {
 	w              *Weights
 	f              *field // nil: nobody reads features
 	n              *walker
+	course         course
 	open           openLeaves
 	nodes          []walkNode
-	index          []int
-	scored, rounds int // nodes that were scored, rounds that were walked
+	index          []int              // of the candidates of a step
+	parent         []int              // of each: which of the paths it goes on from
+	known          [3]map[int]float64 // by level, scores that hold as long as the state stays
+	scored, rounds int                // nodes that were scored, rounds that were walked
+	pieces         int                // regions that were scored after the walk
 }
 
 // newWalk starts a walk; field may be nil where the weights read no features.
 func (s *scored) newWalk(w *Weights, f *field) *walk {
-	return &walk{s: s, w: w, f: f, n: newWalker(w.sets[s.material()], s.q.vector)}
+	c := w.of(s.view)
+	return &walk{s: s, w: w, f: f, n: newWalker(c.set, s.q.vector), course: c}
 }
 
 // material is what most leaves of a tree hold.
@@ -47,15 +54,17 @@ func (t *walk) paths(allowed func(leaf int) bool) []path {
 		}
 	}
 	var out []path
-	for len(out) < t.w.MaxRounds {
-		p, ok := t.descend()
-		if !ok {
+	for t.rounds < t.w.MaxRounds {
+		found := t.descend()
+		if len(found) == 0 {
 			break
 		}
-		out = append(out, p)
+		out = append(out, found...)
 		t.rounds++
-		t.open.change(v, p.leaf, p.clip, -1)
-		if len(out) >= max(1, t.w.MinRounds) && t.n.halts() {
+		for _, p := range found {
+			t.open.change(v, p.leaf, p.clip, -1)
+		}
+		if t.rounds >= max(1, t.w.MinRounds) && t.n.halts() {
 			break
 		}
 	}
@@ -74,34 +83,78 @@ func (o *openLeaves) change(v *view, leaf, clip, by int) {
 	o.roots[v.clips[clip].root] += by
 }
 
-// descend takes one step per level.
-func (t *walk) descend() (p path, ok bool) {
+// descend takes one step per level and gives the paths that are left of its
+// beam, best first.
+func (t *walk) descend() []path {
 	v := t.s.view
-	if p.root, p.scores[0], ok = t.choose(0, 0, len(v.roots)); !ok {
-		return p, false
-	}
-	r := v.roots[p.root]
-	p.clip, p.scores[1], _ = t.choose(1, r.clipLo, r.clipHi)
-	c := v.clips[p.clip]
-	p.leaf, p.scores[2], _ = t.choose(2, c.leafLo, c.leafHi)
-	return p, true
+	all := []path{{}}
+	all = t.choose(0, all, t.w.Beam, func(path) (int, int) { return 0, len(v.roots) })
+	all = t.choose(1, all, t.w.Beam, func(p path) (int, int) { return v.roots[p.root].clipLo, v.roots[p.root].clipHi })
+	return t.choose(2, all, Beam{}, func(p path) (int, int) { return v.clips[p.clip].leafLo, v.clips[p.clip].leafHi })
 }
 
-// choose takes one of the nodes [lo, hi) of a level that hold open leaves.
-func (t *walk) choose(level, lo, hi int) (at int, score float64, ok bool) {
-	t.nodes, t.index = t.nodes[:0], t.index[:0]
-	for i := lo; i < hi; i++ {
-		if t.isOpen(level, i) {
-			t.nodes, t.index = append(t.nodes, walkNode{}), append(t.index, i)
-			t.node(&t.nodes[len(t.nodes)-1], level, i)
+// choose goes on from paths to those of the nodes below them that hold open
+// leaves and score best. Without a width it keeps as many as there are paths.
+func (t *walk) choose(level int, from []path, b Beam, below func(path) (lo, hi int)) []path {
+	t.index, t.parent = t.index[:0], t.parent[:0]
+	for k, p := range from {
+		lo, hi := below(p)
+		for i := lo; i < hi; i++ {
+			if t.isOpen(level, i) {
+				t.index, t.parent = append(t.index, i), append(t.parent, k)
+			}
 		}
 	}
-	if len(t.nodes) == 0 {
-		return 0, 0, false
+	if len(t.index) == 0 {
+		return nil
 	}
-	t.scored += len(t.nodes)
-	k, score := t.n.choose(t.nodes)
-	return t.index[k], score, true
+	t.rate(level)
+	width := len(from)
+	if level < 2 {
+		width = b.width(level, len(t.index))
+	}
+	var out []path
+	for _, k := range t.n.best(width) {
+		p := from[t.parent[k]]
+		*[...]*int{&p.root, &p.clip, &p.leaf}[level], p.scores[level] = t.index[k], t.n.scores[k]
+		out = append(out, p)
+	}
+	return out
+}
+
+// rate holds the candidates of a step against the question. Where the state
+// never moves, what was scored in an earlier round keeps its score.
+func (t *walk) rate(level int) {
+	if !t.n.still() {
+		t.fill(level)
+		t.scored += len(t.index)
+		t.n.choose(t.nodes)
+		return
+	}
+	if t.known[level] == nil {
+		t.known[level] = map[int]float64{}
+	}
+	all := t.n.scores[:0]
+	for _, i := range t.index {
+		s, ok := t.known[level][i]
+		if !ok {
+			t.nodes = append(t.nodes[:0], walkNode{})
+			t.node(&t.nodes[0], level, i)
+			s = t.n.score(&t.nodes[0])
+			t.known[level][i] = s
+			t.scored++
+		}
+		all = append(all, s)
+	}
+	t.n.scores = all
+}
+
+// fill makes the nodes of the candidates of a step.
+func (t *walk) fill(level int) {
+	t.nodes = slices.Grow(t.nodes[:0], len(t.index))[:len(t.index)]
+	for k, i := range t.index {
+		t.node(&t.nodes[k], level, i)
+	}
 }
 
 func (t *walk) isOpen(level, i int) bool {

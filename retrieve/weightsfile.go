@@ -32,7 +32,8 @@ func readWeights(file []byte, embedder string, dim int) (*Weights, error) {
 		return nil, fmt.Errorf("the navigator's weights cannot be read: %w", err)
 	}
 	w := IdentityWeights(dim)
-	for name, of := range map[string][]layer{"seen": {layerSeen}, "spoken": {layerSpoken}} {
+	w.Beam = shippedBeam
+	for name, of := range map[string][]layer{"seen": {layerSeen}, "spoken": {layerSpoken}, "long": nil} {
 		a, err := f.attention(name + ".")
 		if err != nil {
 			return nil, fmt.Errorf("the navigator's weights cannot be read: %w", err)
@@ -42,6 +43,9 @@ func readWeights(file []byte, embedder string, dim int) (*Weights, error) {
 		}
 		if !a.fits(dim) {
 			return nil, errors.New("a matrix of the navigator's weights has the wrong shape")
+		}
+		if of == nil {
+			w.long = a
 		}
 		for _, l := range of {
 			w.sets[l], w.ranks[l] = a, true

@@ -33,12 +33,12 @@ func TestShippedWeights(t *testing.T) {
 		t.Errorf("the navigator was learned on the vectors of %s, the built-in embedder is %s: run train/run.sh navigator", manifest.Embedder, builtin.Name())
 	}
 	own, err := TrainedWeights(manifest.Embedder, builtin.Dim())
-	if err != nil || own.check(builtin.Dim()) != nil || !own.ranks[layerSeen] || !own.ranks[layerSpoken] || own.ranks[layerWritten] {
+	if err != nil || own.check(builtin.Dim()) != nil || !own.ranks[layerSeen] || !own.ranks[layerSpoken] || own.ranks[layerWritten] || own.long == nil || own.Beam != shippedBeam {
 		t.Errorf("%v: it ranks %v", err, own.ranks)
 	}
 	for _, dim := range []int{builtin.Dim(), 384} { // vectors of another embedder are not read
 		other, err := TrainedWeights("another", dim)
-		if err != nil || other.check(dim) != nil || other.ranks[layerSeen] || !other.ranks[layerSpoken] || !other.sets[layerSpoken].blind {
+		if err != nil || other.check(dim) != nil || other.ranks[layerSeen] || other.long != nil || !other.ranks[layerSpoken] || !other.sets[layerSpoken].blind {
 			t.Errorf("%v: of another embedder it ranks %v", err, other.ranks)
 		}
 	}

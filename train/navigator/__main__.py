@@ -29,9 +29,10 @@ WALKS = 1500  # questions it is learned on
 
 RECIPES = {
     "seen": ("moments-train", learn.Recipe(seen=True, reads=None, reads_vectors=True, epochs=3, batch=256)),
+    "long": ("moments-train-joined", learn.Recipe(seen=True, reads=None, reads_vectors=True, epochs=3, batch=64, most=1 << 30, beam=True)),
     "spoken": ("meetings-train", learn.Recipe(seen=False, reads=SPOKEN, reads_vectors=False, epochs=30, batch=16, rate=2e-2, most=1 << 30)),
 }
-HELD_OUT = {"seen": lambda q: q.series == "part0", "spoken": lambda q: q.series == "academic"}
+HELD_OUT = {"seen": lambda q: q.series == "part0", "long": lambda q: q.series == "part0", "spoken": lambda q: q.series == "academic"}
 
 
 def learned(name: str, lessons: Lessons, questions: list[Question], r: learn.Recipe, work: pathlib.Path):
@@ -58,17 +59,22 @@ def report(name: str, lessons: Lessons, r: learn.Recipe, work: pathlib.Path) -> 
     kept = [q for q in lessons.questions if out(q)]
     walker = walk.Walker(lessons, weights, SHAPE, walk.widths(lessons, kept))
     print(name, "held out:", (measure.first if r.seen else measure.tenth)(walker, kept, 0), flush=True)
+    if r.beam:
+        print(name, "held out, L1:", measure.routed(walker, kept), flush=True)
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(prog="navigator", description=__doc__)
     arguments.add_argument("--work", type=pathlib.Path, default=REPOSITORY / ".cache/train")
     arguments.add_argument("--lessons", type=pathlib.Path)
+    arguments.add_argument("--only", choices=list(RECIPES), help="with --held-out: this set alone")
     arguments.add_argument("--held-out", action="store_true", help="learn without a part of the train questions and report on it; writes nothing")
     a = arguments.parse_args()
     a.work.mkdir(parents=True, exist_ok=True)
     sets, recipe, curves = {}, {}, {}
     for name, (data, r) in RECIPES.items():
+        if a.only not in (None, name) and a.held_out:
+            continue
         lessons = Lessons((a.lessons or a.work / "lessons") / data)
         if a.held_out:
             report(name, lessons, r, a.work)

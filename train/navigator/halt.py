@@ -21,9 +21,9 @@ def labels(coverage: list[float]) -> list[int]:
     return [int(all(coverage[t] >= worth(t, k) for k in range(t + 1, n))) for t in range(n)]
 
 
-def coverage(lessons: Lessons, q: Question, leaves: list[int]) -> list[float]:
-    """The share of gold seconds in the leaves visited after every round."""
-    gold = lessons.gold_of(q)[q.range(2)]
+def coverage(lessons: Lessons, q: Question, leaves: list[int], level: int = 2) -> list[float]:
+    """The share of gold seconds in the nodes of a level visited after every round."""
+    gold = lessons.gold_of(q)[q.range(level)]
     return [float(min(1.0, gold[leaves[: t + 1], 1].sum() / gold[0, 2])) for t in range(len(leaves))]
 
 
@@ -31,8 +31,12 @@ def examples(walker: Walker, questions: list[Question], rounds: int) -> tuple[np
     """States and labels; questions whose gold no round reaches are left out."""
     states, marks = [], []
     for q in questions:
-        leaves, own, _ = walker.walk(q, rounds)
-        covered = coverage(walker.lessons, q, leaves)
+        if q.nodes is not None:
+            rows, own = walker.best(q, rounds)
+            covered = coverage(walker.lessons, q, list(rows - q.range(1).start), 1)
+        else:
+            leaves, own, _ = walker.walk(q, rounds)
+            covered = coverage(walker.lessons, q, leaves)
         if covered[-1] > 0:
             states += own
             marks += labels(covered)

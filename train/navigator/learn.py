@@ -29,6 +29,7 @@ class Recipe:
     paths: float = 0.3  # what the steps of a walk count beside the regions
     most: int = 30  # regions of a source that is learned from; longer ones pad every batch
     seed: int = 0
+    beam: bool = False  # it also learns to choose among all L1 and among the L2 of several
 
 
 def inputs(lessons: Lessons, scale: np.ndarray, steps: list[Step], at: np.ndarray, ask: np.ndarray):
@@ -68,7 +69,7 @@ class Learner:
     def __init__(self, lessons: Lessons, questions: list[Question], shape: model.Shape, r: Recipe, begun: dict | None = None):
         self.lessons, self.shape, self.recipe = lessons, shape, r
         self.questions = [q for q in questions if q.counts[3] <= r.most]
-        self.steps = Layout(lessons, r.seen, r.sharpness).lay(self.questions, r.rounds)
+        self.steps = Layout(lessons, r.seen, r.sharpness, r.beam).lay(self.questions, r.rounds)
         self.ask = np.array([q.ask for q in self.questions])
         notes = self.steps[-1].notes[self.steps[-1].open]
         self.scale = np.zeros(lessons.features, np.float32)

@@ -20,10 +20,15 @@ class Question:
     vectors: int  # row of the first node's vector
     ask: int  # row of the question's vector
     notes: int  # row of the first node's features
+    nodes: np.ndarray | None = None  # of a part of a tree: row of the vector of every node
 
     def range(self, level: int) -> slice:
         start = sum(self.counts[:level])
         return slice(start, start + self.counts[level])
+
+    def rows(self, at: np.ndarray) -> np.ndarray:
+        """Rows of the vectors of nodes."""
+        return self.vectors + at if self.nodes is None else self.nodes[at]
 
 
 class Lessons:
@@ -37,9 +42,10 @@ class Lessons:
         self.gold = np.fromfile(folder / "gold.f32", np.float32).reshape(-1, 4)  # seconds, gold of them, all gold, tokens
         self.questions = []
         for tree in listed["trees"]:
-            counts = tree["roots"], len(tree["clips"]), len(tree["leaves"]), len(tree["regions"])
+            counts = tree["roots"], len(tree["clips"]), len(tree["leaves"] or []), len(tree["regions"])
+            nodes = np.array(tree["nodes"]) if tree["nodes"] else None
             for ask, notes in zip(tree["ask"] or [], tree["phi"] or []):
-                q = Question(tree["series"], counts, np.array(tree["clips"]), np.array(tree["leaves"]), tree["at"], ask, notes)
+                q = Question(tree["series"], counts, np.array(tree["clips"]), np.array(tree["leaves"] or [], int), tree["at"], ask, notes, nodes)
                 if self.gold[notes : notes + sum(counts), 1].max() > 0:
                     self.questions.append(q)
 
@@ -64,7 +70,7 @@ class Step:
     there, what its softmax shall be, and what is added to its logits."""
 
     def __init__(self, layout: "Layout", questions: list[Question], rows: list[np.ndarray], width: int):
-        self.nodes = pad([q.vectors + r for q, r in zip(questions, rows)], width, np.int32)
+        self.nodes = pad([q.rows(r) for q, r in zip(questions, rows)], width, np.int32)
         self.notes = pad([q.notes + r for q, r in zip(questions, rows)], width, np.int32)
         self.open = pad([np.ones(len(r), bool) for r in rows], width, bool)
         self.target = pad([layout.target(q, r) for q, r in zip(questions, rows)], width, np.float32)
@@ -72,10 +78,11 @@ class Step:
 
 
 class Layout:
-    """Lays questions out: gold paths of so many rounds, then everything that may be shown."""
+    """Lays questions out: gold paths of so many rounds, or all nodes of a level at once where a
+    walk keeps several children; then everything that may be shown."""
 
-    def __init__(self, lessons: Lessons, seen: bool, sharpness: float):
-        self.lessons, self.seen, self.sharpness = lessons, seen, sharpness
+    def __init__(self, lessons: Lessons, seen: bool, sharpness: float, beam: bool = False):
+        self.lessons, self.seen, self.sharpness, self.beam = lessons, seen, sharpness, beam
 
     def worth(self, q: Question) -> np.ndarray:
         """How much every node is gold: overlap where spans may be joined, else its share."""
@@ -107,7 +114,9 @@ class Layout:
         gold = self.lessons.gold_of(q)[rows]
         if len(rows) == 0 or gold[:, 1].max() <= 0:
             return np.zeros(len(rows))
-        share = np.exp(self.sharpness * overlap(gold)) if self.seen else gold[:, 1]
+        share = gold[:, 1]
+        if self.seen and not (self.beam and rows[0] < q.counts[0]):  # an L1 of ten minutes overlaps a moment little
+            share = np.exp(self.sharpness * overlap(gold)) * (gold[:, 1] > 0 if self.beam else 1)
         return share / share.sum()
 
     def size(self, q: Question, rows: np.ndarray) -> np.ndarray:
@@ -115,11 +124,13 @@ class Layout:
         return np.zeros(len(rows)) if self.seen else np.log(np.maximum(self.lessons.gold_of(q)[rows, 0], 0.1))
 
     def lay(self, questions: list[Question], rounds: int) -> list[Step]:
-        """Three steps for each round, then the regions."""
+        """Three steps for each round, or one for L1 and L2 each; then the regions."""
         visited = [set() for _ in questions]
         rows = []
         for _ in range(rounds):
             paths = [self.path(q, v) for q, v in zip(questions, visited)]
             rows += [[p[level] for p in paths] for level in range(3)]
+        for level in range(2 if self.beam else 0):
+            rows.append([np.arange(q.range(level).start, q.range(level).stop) for q in questions])
         rows.append([np.arange(q.range(3).start, q.range(3).stop) for q in questions])
         return [Step(self, questions, r, max(1, max(map(len, r)))) for r in rows]

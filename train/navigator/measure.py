@@ -15,6 +15,16 @@ def first(walker: Walker, questions, rounds: int) -> list[float]:
     return [round(float(np.mean(np.array(best) >= t)), 4) for t in (0.3, 0.5, 0.7)]
 
 
+def routed(walker: Walker, questions) -> list[float]:
+    """Share of questions whose gold lies in the best 1, 2, 4, 8 of all L1."""
+    place = []
+    for q in questions:
+        rows = np.arange(q.counts[0])
+        scores = walker.scores(q, walker.lessons.vectors[q.ask], rows, walker.widths[0])
+        place.append(int((scores > scores[np.argmax(walker.lessons.gold_of(q)[rows, 1])]).sum()))
+    return [round(float(np.mean(np.array(place) < k)), 4) for k in (1, 2, 4, 8)]
+
+
 def tenth(walker: Walker, questions, rounds: int) -> list[float]:
     """Mean recall and F1 of the gold seconds in the best tenth of a recording."""
     found = []

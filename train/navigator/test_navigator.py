@@ -118,6 +118,17 @@ class Learning(unittest.TestCase):
         self.assertEqual([int(s.open.sum()) for s in steps], [1, 1, 2, 1, 1, 1, 0, 0, 0, 2])
         np.testing.assert_allclose(steps[2].target[0], np.exp([0, 6]) / np.exp([0, 6]).sum(), rtol=1e-5)
 
+    def test_a_beam_chooses_among_all_of_a_level(self):
+        l = self.lessons()
+        rows = np.array([7, 8, 9, 10, 11])  # two L1, two L2, one region
+        q = Question("s", (2, 2, 0, 1), np.array([0, 1]), np.array([], int), 0, 3, 0, rows)
+        l.gold = np.array([[100, 3, 4, 0], [100, 1, 4, 0], [4, 3, 4, 0], [9, 0, 4, 0], [4, 4, 4, 0]], np.float32)
+        steps = Layout(l, True, 6.0, beam=True).lay([q], 0)
+        self.assertEqual([list(s.nodes[0][s.open[0]]) for s in steps], [[7, 8], [9, 10], [11]])
+        np.testing.assert_allclose(steps[0].target[0], [0.75, 0.25])  # an L1 counts by its share of the gold
+        np.testing.assert_allclose(steps[1].target[0], [1.0, 0.0])
+        self.assertEqual(halt.coverage(l, q, [1, 0], 1), [0.0, 0.75])
+
     def test_overlap_by_hand(self):
         self.assertAlmostEqual(float(overlap(np.array([10.0, 4.0, 6.0, 0.0]))), 4 / 12)
 

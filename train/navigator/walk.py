@@ -27,7 +27,7 @@ class Walker:
         """One step for one question: the row chosen and the new state."""
         node, phi = np.zeros((1, width, z.shape[-1]), np.float32), np.zeros((1, width, self.lessons.features), np.float32)
         there = np.zeros((1, width), bool)
-        node[0, : len(rows)], phi[0, : len(rows)], there[0, : len(rows)] = self.lessons.vectors[q.vectors + rows], self.lessons.phi[q.notes + rows], True
+        node[0, : len(rows)], phi[0, : len(rows)], there[0, : len(rows)] = self.lessons.vectors[q.rows(rows)], self.lessons.phi[q.notes + rows], True
         scores, z = self.step(self.weights, self.lessons.vectors[[q.ask]], z, node, phi, there)
         scores = np.asarray(scores[0, : len(rows)])
         best = int(np.argmax(scores))
@@ -52,10 +52,20 @@ class Walker:
             scores.append(path)
         return leaves, states, scores
 
+    def best(self, q: Question, rounds: int):
+        """What a walk that keeps many children comes to: the best L2, and the state, which stays."""
+        rows, width = np.arange(q.range(1).start, q.range(1).stop), self.widths[1]
+        scores = self.scores(q, self.lessons.vectors[q.ask], rows, width)
+        order = np.argsort(-scores, kind="stable")[:rounds]
+        return rows[order], [self.lessons.vectors[q.ask]] * len(order)
+
     def regions(self, q: Question, z: np.ndarray) -> np.ndarray:
-        rows, width = np.arange(q.range(3).start, q.range(3).stop), self.widths[3]
+        return self.scores(q, z, np.arange(q.range(3).start, q.range(3).stop), self.widths[3])
+
+    def scores(self, q: Question, z: np.ndarray, rows: np.ndarray, width: int) -> np.ndarray:
+        """The head-mean logits of nodes in a state."""
         node, phi = np.zeros((1, width, len(z)), np.float32), np.zeros((1, width, self.lessons.features), np.float32)
-        node[0, : len(rows)], phi[0, : len(rows)] = self.lessons.vectors[q.vectors + rows], self.lessons.phi[q.notes + rows]
+        node[0, : len(rows)], phi[0, : len(rows)] = self.lessons.vectors[q.rows(rows)], self.lessons.phi[q.notes + rows]
         return np.asarray(self.score(self.weights, self.lessons.vectors[[q.ask]], z[None], node, phi))[0, : len(rows)]
 
 
@@ -64,7 +74,7 @@ def widths(lessons: Lessons, questions: list[Question]) -> tuple[int, int, int, 
     most = [1, 1, 1, 1]
     for q in questions:
         most[0] = max(most[0], q.counts[0])
-        most[1] = max(most[1], int(np.bincount(q.clip_root).max()))
-        most[2] = max(most[2], int(np.bincount(q.leaf_clip).max()))
+        most[1] = max(most[1], q.counts[1] if q.nodes is not None else int(np.bincount(q.clip_root).max()))
+        most[2] = max(most[2], int(np.bincount(q.leaf_clip).max()) if q.counts[2] else 1)
         most[3] = max(most[3], q.counts[3])
     return tuple(most)
