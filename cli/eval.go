@@ -25,6 +25,7 @@ type evalCmd struct {
 	Join    int    `help:"moments: so many videos after one another are one source." placeholder:"N"`
 	Stress  string `help:"meetings: copies adds a second upload and a highlight clip, damage spoils 15 %% of the words." placeholder:"KIND"`
 	Halting bool   `help:"meetings: compare the learned stop of a walk with five rounds."`
+	Numbers bool   `name:"sensitivity" help:"Compare 5, 10 and 20 nodes of the entry, and regions of 2 and 4 parts."`
 	Report  string `help:"File for everything that was measured, as JSON." placeholder:"FILE"`
 }
 
@@ -45,7 +46,7 @@ func (cmd evalCmd) Run(ctx context.Context, s *Settings, p Process) error {
 	if err != nil {
 		return err
 	}
-	rep, err := eval.Run(ctx, c, cmd.Task, eval.Files{Data: s.Data, Pool: cmd.Pool, Out: cmd.Out, Trial: eval.Trial{Join: cmd.Join, Stress: cmd.Stress, Halting: cmd.Halting}}, cmd.Ablate)
+	rep, err := eval.Run(ctx, c, cmd.Task, eval.Files{Data: s.Data, Pool: cmd.Pool, Out: cmd.Out, Trial: eval.Trial{Join: cmd.Join, Stress: cmd.Stress, Halting: cmd.Halting, Numbers: cmd.Numbers}}, cmd.Ablate)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,8 @@ type Config struct {
 	Rounds   int                          // 0: retrieve's default
 	Cut      Cut
 	Answer   NewAnswer
+
+	entry, branch int // retrieve.Config's EntryNodes and Branch
 }
 
 // Cut cuts the cues of a recording, in time order, into the material of its
@@ -63,7 +65,7 @@ func (l *library) grow(ctx context.Context, d tree.Describer, models map[string]
 func (l *library) open(ctx context.Context, c Config, off retrieve.Switches, w *retrieve.Weights) (*retrieve.Engine, error) {
 	rc := retrieve.Config{
 		Embed: c.Embed, EmbedderName: c.Embedder, Dim: c.Dim, Trees: l.tree,
-		Rounds: c.Rounds, Switches: off, Weights: w, CacheBytes: cacheBytes,
+		Rounds: c.Rounds, EntryNodes: c.entry, Branch: c.branch, Switches: off, Weights: w, CacheBytes: cacheBytes,
 	}
 	if c.Vectors != nil {
 		rc.Vectors = c.Vectors(c.Dim)

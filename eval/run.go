@@ -136,6 +136,8 @@ type condition struct {
 	blind bool // no vectors at all
 	// least and most rounds of a walk; 0: as trained
 	least, most int
+	// nodes of the entry and parts of a region; 0: as they are
+	entry, branch int
 }
 
 // stage is a condition with what is kept of the evidence under it.
@@ -186,6 +188,7 @@ func (r *runner) run(ctx context.Context, s stage) (*outcome, error) {
 
 func (r *runner) open(ctx context.Context, s condition) (*retrieve.Engine, error) {
 	c := r.config
+	c.entry, c.branch = s.entry, s.branch
 	if s.blind {
 		c.Embed, c.Embedder = blind(c.Dim), "none"
 	}

@@ -13,13 +13,14 @@ type Trial struct {
 	Join    int    // moments: so many videos, in the order of the file, are one source
 	Stress  string // meetings: "copies" or "damage"
 	Halting bool   // meetings: the learned stop beside walks of fixed length
+	Numbers bool   // any task: other numbers of entry nodes and of parts of a region
 }
 
 // on is a loaded task under the trial.
 func (t Trial) on(name string, j job) (job, error) {
 	switch {
 	case t.Join < 0 || t.set() > 1:
-		return nil, fmt.Errorf("a run takes one of --join, --stress and --halting, and only positive numbers: leave the others out")
+		return nil, fmt.Errorf("a run takes one of --join, --stress, --halting and --sensitivity, and only positive numbers: leave the others out")
 	case t.Join > 0:
 		if m, ok := j.(*moments); ok {
 			return &moments{joined(m.data, t.Join), true}, nil
@@ -39,7 +40,7 @@ func (t Trial) on(name string, j job) (job, error) {
 }
 
 func (t Trial) set() (n int) {
-	for _, on := range []bool{t.Join != 0, t.Stress != "", t.Halting} {
+	for _, on := range []bool{t.Join != 0, t.Stress != "", t.Halting, t.Numbers} {
 		if on {
 			n++
 		}
@@ -56,6 +57,8 @@ func (t Trial) flags() string {
 		return " --stress " + t.Stress
 	case t.Halting:
 		return " --halting"
+	case t.Numbers:
+		return " --sensitivity"
 	}
 	return ""
 }
@@ -83,6 +86,13 @@ func (t Trial) rows() []stage {
 			{"five rounds", rounds(retrieve.Switches{}, fixedRounds, fixedRounds), nil},
 			{"learned stop, at least 1", rounds(retrieve.Switches{}, 1, fixedRounds), nil},
 			{"learned stop, at least 2", rounds(retrieve.Switches{}, 2, fixedRounds), nil},
+		}
+	case t.Numbers:
+		return []stage{
+			{"10 nodes, 2 parts", condition{}, nil},
+			{"5 nodes", condition{entry: 5}, nil},
+			{"20 nodes", condition{entry: 20}, nil},
+			{"4 parts", condition{branch: 4}, nil},
 		}
 	}
 	return nil

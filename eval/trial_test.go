@@ -51,6 +51,7 @@ func TestTrialsAreCompared(t *testing.T) {
 		{"meetings", Trial{Stress: stressCopies}, []string{"as recorded", "copies"}},
 		{"meetings", Trial{Stress: stressDamage}, []string{"as recorded", "damage"}},
 		{"meetings", Trial{Halting: true}, []string{"five rounds", "learned stop, at least 1", "learned stop, at least 2"}},
+		{"passages", Trial{Numbers: true}, []string{"10 nodes, 2 parts", "5 nodes", "20 nodes", "4 parts"}},
 	} {
 		f := files(c.task, "")
 		f.Trial = c.trial
@@ -87,6 +88,7 @@ func TestTrialsOfAnotherTaskAreRefused(t *testing.T) {
 		{"moments", "choose meetings", Trial{Halting: true}},
 		{"meetings", "choose copies or damage", Trial{Stress: "noise"}},
 		{"moments", "leave the others out", Trial{Join: 2, Halting: true}},
+		{"passages", "leave the others out", Trial{Stress: stressCopies, Numbers: true}},
 		{"moments", "only positive numbers", Trial{Join: -1}},
 	} {
 		f := files(c.task, "")

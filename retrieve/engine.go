@@ -25,6 +25,8 @@ type Config struct {
 	Switches     Switches     // stages that are switched off
 	Rounds       int          // default rounds of a query, 0 means 1
 	Budget       int          // default evidence tokens, 0 means 3000
+	EntryNodes   int          // nodes the entry stage hands on and most trees they lie in, 0 means 10
+	Branch       int          // parts a region between two levels falls into, 0 means 2
 	CacheBytes   int          // about what trees kept ready may take, 0 means 128 MB
 	Log          *slog.Logger // nil means no log
 }

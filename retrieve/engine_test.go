@@ -110,3 +110,32 @@ func TestRoundsFillGaps(t *testing.T) {
 		seen[it.Quote] = true
 	}
 }
+
+// A wider entry looks into more trees, and regions fall into as many parts as
+// they are told to.
+func TestEntryAndBranchAreSettings(t *testing.T) {
+	for _, c := range []struct{ entry, branch, trees, parts int }{{0, 0, 6, 2}, {2, 4, 2, 4}} {
+		s := shelfOf(append(coast(), lens)...)
+		e, err := Open(Config{Embed: testEmbed, Dim: 64, Trees: s.trees, EntryNodes: c.entry, Branch: c.branch})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tr := range s {
+			if err := e.AddTree(t.Context(), tr); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sources := map[string]bool{}
+		for _, d := range find(t, e, Query{Text: "a town, a harbour, a light and many inhabitants", Trace: true, Rounds: 1}).Rounds[0].Trace {
+			if d.Stage == "flat" {
+				source, _, _ := strings.Cut(d.Node, "/")
+				sources[source] = true
+			}
+		}
+		v, err := e.view(t.Context(), "default", lens.Source.ID)
+		if err != nil || len(v.clips[0].groups.kids) != c.parts || c.entry > 0 && len(sources) != c.trees || len(sources) < c.trees {
+			t.Errorf("%+v: %d trees, %d parts, %v", c, len(sources), len(v.clips[0].groups.kids), err)
+		}
+		mustClose(t, e)
+	}
+}

@@ -158,10 +158,10 @@ func (r *remembered) keep() error {
 // layOut makes the view of a tree, with the embedder asked as little as may be.
 func (e *Engine) layOut(ctx context.Context, tenant, source string, t *tree.Tree) (*view, error) {
 	if !e.cfg.Remember || e.store.dir == "" {
-		return newView(ctx, t, e.cfg.Embed, e.cfg.EmbedderName, e.cfg.Dim)
+		return newView(ctx, t, e.cfg.Embed, e.cfg.EmbedderName, e.cfg.Dim, e.cfg.Branch)
 	}
 	r := e.remember(tenant, source)
-	v, err := newView(ctx, t, r.embed, e.cfg.EmbedderName, e.cfg.Dim)
+	v, err := newView(ctx, t, r.embed, e.cfg.EmbedderName, e.cfg.Dim, e.cfg.Branch)
 	if r.asked == 0 {
 		return v, err
 	}

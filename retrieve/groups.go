@@ -33,6 +33,7 @@ type group struct {
 // clipGroups are the regions of clip i: it, then groups of its leaves down to
 // single leaves, then groups of the units of a leaf.
 func (v *view) clipGroups(i int) *group {
+	v.branch = orDefault(v.branch, defaultBranch)
 	c := &v.clips[i]
 	g := v.overLeaves(c.leafLo, c.leafHi, groupMany)
 	top := &group{kind: groupClip, lo: c.lo, hi: c.hi, clip: i, leaf: g.leaf, norm: g.norm, kids: g.kids}
@@ -51,8 +52,8 @@ func (v *view) overLeaves(lo, hi int, kind groupKind) *group {
 		return g
 	}
 	g := &group{kind: kind, lo: v.leaves[lo].lo, hi: v.leaves[hi-1].hi, clip: v.leaves[lo].clip, leaf: -1}
-	for k := range min(defaultBranch, hi-lo) {
-		n := min(defaultBranch, hi-lo)
+	n := min(v.branch, hi-lo)
+	for k := range n {
 		g.kids = append(g.kids, v.overLeaves(lo+k*(hi-lo)/n, lo+(k+1)*(hi-lo)/n, groupMany))
 	}
 	g.norm = v.norm(g.lo, g.hi)
@@ -66,7 +67,7 @@ func (v *view) overUnits(leaf, lo, hi int) *group {
 		g.kind = groupUnit
 		return g
 	}
-	n := min(defaultBranch, hi-lo)
+	n := min(v.branch, hi-lo)
 	for k := range n {
 		g.kids = append(g.kids, v.overUnits(leaf, lo+k*(hi-lo)/n, lo+(k+1)*(hi-lo)/n))
 	}

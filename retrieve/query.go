@@ -168,7 +168,7 @@ func (s *search) find(ctx context.Context, a ask, round *Round) ([]*candidate, e
 	for _, h := range hits {
 		entry[h.Node] = h.Score
 	}
-	hits = hits[:min(len(hits), entryShown)]
+	hits = hits[:min(len(hits), max(entryShown, s.e.cfg.EntryNodes))]
 	f := &finder{
 		q: q, span: s.q.Scope.Span, weights: s.e.cfg.Weights, refiner: s.e.cfg.Refiner,
 		most: min(maxRegion, s.budget), off: s.e.cfg.Switches, entry: entry, fill: s.q.Fill, trace: s.tracer(round),
@@ -183,7 +183,7 @@ func (s *search) find(ctx context.Context, a ask, round *Round) ([]*candidate, e
 	if s.ledger == nil {
 		s.ledger, s.pairing = newLedger(q), s.newPairing(q)
 	}
-	return f.candidates(hits[:min(len(hits), entryNodes)]), nil
+	return f.candidates(hits[:min(len(hits), orDefault(s.e.cfg.EntryNodes, entryNodes))]), nil
 }
 
 // enter finds the nodes to begin at and lays out the trees they lie in, or just
@@ -197,7 +197,7 @@ func (s *search) enter(ctx context.Context, q *question, source *listed) (hits [
 	if hits, err = s.e.enter(ctx, q, s.q.Scope); err != nil {
 		return nil, err
 	}
-	most := orDefault(s.q.Trees, entryTrees)
+	most := orDefault(s.q.Trees, orDefault(s.e.cfg.EntryNodes, entryTrees))
 	if len(s.scope) <= most {
 		q.trees, err = s.e.trees(ctx, tenant, enterable(hits, s.scope, most))
 	} else {

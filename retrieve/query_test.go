@@ -96,7 +96,7 @@ func TestMixedRegionsShowAll(t *testing.T) {
 	leaves[1].Evidence, leaves[1].Text = tree.Evidence{}, ""
 	leaves[2].Evidence = tree.Evidence{}
 	leaves[2].Evidence = tree.Evidence{}
-	v, err := newView(t.Context(), tr, testEmbed, "test", 64)
+	v, err := newView(t.Context(), tr, testEmbed, "test", 64, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestRoundsAskForWhatIsMissing(t *testing.T) {
 }
 
 func TestFollowUpsAreOpenGapsThatStandSomewhere(t *testing.T) {
-	v, err := newView(t.Context(), lens, testEmbed, "", 64)
+	v, err := newView(t.Context(), lens, testEmbed, "", 64, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ type view struct {
 	around   surroundings
 	byNode   map[string]int // L2 id -> clip
 	tables   bool           // some leaf holds rows
+	branch   int            // parts that a virtual group falls into
 	bytes    int            // about what it takes in memory
 }
 
@@ -59,8 +60,8 @@ type posting struct {
 
 // newView lays a tree out and embeds what has no vector of this embedder yet.
 // A clip without text is not finished and left out.
-func newView(ctx context.Context, t *tree.Tree, embed Embed, embedder string, dim int) (*view, error) {
-	b := &viewBuilder{v: &view{tree: t, postings: map[uint64][]posting{}, byNode: map[string]int{}}, plain: !described(t)}
+func newView(ctx context.Context, t *tree.Tree, embed Embed, embedder string, dim, branch int) (*view, error) {
+	b := &viewBuilder{v: &view{tree: t, branch: branch, postings: map[uint64][]posting{}, byNode: map[string]int{}}, plain: !described(t)}
 	b.keep = embedder != "" && t.Embedder == embedder && t.EmbedDim == dim
 	for _, n := range t.Roots {
 		b.root(n)

@@ -40,7 +40,7 @@ func film(model string) *tree.Tree {
 
 func mustView(t *testing.T, tr *tree.Tree) *view {
 	t.Helper()
-	v, err := newView(t.Context(), tr, testEmbed, "test", 64)
+	v, err := newView(t.Context(), tr, testEmbed, "test", 64, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestEqualTextsAreEmbeddedOnce(t *testing.T) {
 	_, err := newView(t.Context(), tr, func(ctx context.Context, texts []string) ([][]float32, error) {
 		asked += len(texts)
 		return testEmbed(ctx, texts)
-	}, "", 64)
+	}, "", 64, 0)
 	if err != nil || asked > 8 {
 		t.Errorf("%d texts, %v", asked, err)
 	}
