@@ -74,25 +74,56 @@ func addTo(sum, v []float32, sign float32) {
 	}
 }
 
-// spread turns counts per unit into counts per contextTokens of the window
-// around each: three boxes of one spread on either side follow one another,
-// which is a Gaussian of that spread but for a few per cent. What lies beyond
-// the ends of the text is not counted as text. run is scratch, one longer.
-func (s *surroundings) spread(k int, counts, run []float32) {
+// spread turns the counts of units [lo, hi), beyond which there are none that
+// reach into them, into counts per contextTokens of the window around each:
+// three boxes of one spread on either side follow one another, which is a
+// Gaussian of that spread but for a few per cent. What lies beyond the ends of
+// the text is not counted as text. run is scratch, one longer than the units.
+func (s *surroundings) spread(k, lo, hi int, counts, run []float32) {
 	box := s.box[k]
 	for pass := range 3 {
-		for i, c := range counts {
+		run[lo] = 0
+		for i := lo; i < hi; i++ {
+			c := counts[i]
 			if pass > 0 { // from then on densities, weighed by the text that has them
 				c *= s.mass[i+1] - s.mass[i]
 			}
 			run[i+1] = run[i] + c
 		}
-		for i, b := range box {
-			counts[i] = (run[b.hi] - run[b.lo]) / (s.mass[b.hi] - s.mass[b.lo])
+		for i := lo; i < hi; i++ {
+			b := box[i]
+			counts[i] = (run[min(int(b.hi), hi)] - run[max(int(b.lo), lo)]) / (s.mass[b.hi] - s.mass[b.lo])
 		}
 	}
-	for i := range counts {
+	for i := lo; i < hi; i++ {
 		counts[i] *= contextTokens
+	}
+}
+
+// stretches calls each with the postings that spread into one another and the
+// units [lo, hi) they reach. Most words stand in few places, so most of a text
+// is never looked at for them.
+func (s *surroundings) stretches(k int, list []posting, each func(part []posting, lo, hi int)) {
+	box := s.box[k]
+	reached := func(u int32) (lo, hi int32) {
+		r := box[u]
+		for range 2 {
+			r = reach{box[r.lo].lo, box[r.hi-1].hi}
+		}
+		return r.lo, r.hi
+	}
+	for at := 0; at < len(list); {
+		lo, hi := reached(list[at].unit)
+		end := at + 1
+		for ; end < len(list); end++ {
+			from, to := reached(list[end].unit)
+			if from >= hi {
+				break
+			}
+			hi = to
+		}
+		each(list[at:end], int(lo), int(hi))
+		at = end
 	}
 }
 
@@ -104,20 +135,19 @@ func (s *scored) surroundedBy() {
 	for k := range contexts {
 		lexical := make([]float32, n)
 		for i, t := range s.q.terms {
-			if len(s.postings[i]) == 0 {
-				continue
-			}
-			clear(counts)
-			for _, p := range s.postings[i] {
-				counts[p.unit] = p.count
-			}
-			s.around.spread(k, counts, run)
 			w := float32(t.weight)
-			for u, c := range counts {
-				if c > 0 {
-					lexical[u] += w * c / (c + contextHalf)
+			s.around.stretches(k, s.postings[i], func(part []posting, lo, hi int) {
+				clear(counts[lo:hi])
+				for _, p := range part {
+					counts[p.unit] = p.count
 				}
-			}
+				s.around.spread(k, lo, hi, counts, run)
+				for u := lo; u < hi; u++ {
+					if c := counts[u]; c > 0 {
+						lexical[u] += w * c / (c + contextHalf)
+					}
+				}
+			})
 		}
 		s.lexicalSum[k] = running(lexical)
 		cosine := lexical // is summed up already

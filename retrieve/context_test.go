@@ -26,7 +26,7 @@ func TestSpreadIsAGaussian(t *testing.T) {
 	for k, sigma := range contextSpread {
 		counts := make([]float32, len(v.units))
 		counts[1500] = 1
-		s.spread(k, counts, make([]float32, len(counts)+1))
+		s.spread(k, 0, len(counts), counts, make([]float32, len(counts)+1))
 		for _, off := range []int{0, sigma / 4, sigma / 2} {
 			d := float64(2 * off)
 			want := contextTokens / (float64(sigma) * math.Sqrt(2*math.Pi)) * math.Exp(-d*d/(2*float64(sigma*sigma)))
@@ -56,7 +56,7 @@ func TestSpreadHasNoEnds(t *testing.T) {
 		for i, n := range tokens {
 			counts[i] = float32(n) / 50
 		}
-		s.spread(k, counts, make([]float32, len(counts)+1))
+		s.spread(k, 0, len(counts), counts, make([]float32, len(counts)+1))
 		for i, c := range counts {
 			if math.Abs(float64(c)-contextTokens/50) > .02 {
 				t.Fatalf("window %d of unit %d holds %g instead of %d", k, i, c, contextTokens/50)
@@ -70,7 +70,7 @@ func TestSpreadOfOneLongUnit(t *testing.T) {
 		s := v.surround()
 		counts := make([]float32, len(v.units))
 		counts[0] = 2
-		s.spread(contextNear, counts, make([]float32, len(counts)+1))
+		s.spread(contextNear, 0, len(counts), counts, make([]float32, len(counts)+1))
 		for _, c := range counts {
 			if c < 0 || c != c {
 				t.Errorf("%d units: %v", len(v.units), counts)

@@ -18,10 +18,11 @@ type view struct {
 	units    []unit
 	postings map[uint64][]posting
 	around   surroundings
-	byNode   map[string]int // L2 id -> clip
-	tables   bool           // some leaf holds rows
-	branch   int            // parts that a virtual group falls into
-	bytes    int            // about what it takes in memory
+	windows  [scales][]reach // of the units, as features read them
+	byNode   map[string]int  // L2 id -> clip
+	tables   bool            // some leaf holds rows
+	branch   int             // parts that a virtual group falls into
+	bytes    int             // about what it takes in memory
 }
 
 type rootView struct {
@@ -73,7 +74,10 @@ func newView(ctx context.Context, t *tree.Tree, embed Embed, embedder string, di
 		b.v.clips[i].groups = b.v.clipGroups(i)
 	}
 	b.v.around = b.v.surround()
-	b.v.bytes = len(b.v.units)*(4*dim+200) + (len(b.v.leaves)+len(b.v.clips))*(4*dim+120) + b.postings*12
+	for k, width := range phiScales {
+		b.v.windows[k] = windows(b.v.around.mass, width)
+	}
+	b.v.bytes = len(b.v.units)*(4*dim+232) + (len(b.v.leaves)+len(b.v.clips))*(4*dim+120) + b.postings*12
 	return b.v, nil
 }
 

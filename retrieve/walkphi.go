@@ -84,32 +84,21 @@ func newField(s *scored) *field {
 		f.from, f.whole = float64(from), float64(max(1, to-from))
 	}
 	match := f.speakers()
-	mass := make([]float32, n+1)
-	for i := range s.units {
-		mass[i+1] = mass[i] + float32(max(1, s.units[i].tokens))
-	}
+	mass := s.around.mass
 	f.speaker = running(match)
 	scratch := make([]float32, n+1)
-	for k, width := range phiScales {
-		box := windows(mass, width)
+	for k := range phiScales {
+		box := s.windows[k]
 		topic := make([]float32, n)
 		for t, w := range f.topicTerm {
-			if w == 0 || len(s.postings[t]) == 0 {
+			if w == 0 {
 				continue
 			}
-			clear(scratch)
-			for _, p := range s.postings[t] {
-				scratch[p.unit+1] += p.count
-			}
-			for i := range n {
-				scratch[i+1] += scratch[i]
-			}
-			for i, b := range box {
-				if c := scratch[b.hi] - scratch[b.lo]; c > 0 {
-					c *= phiPer / max(phiPer/2, mass[b.hi]-mass[b.lo])
-					topic[i] += w * c / (c + phiHalf)
-				}
-			}
+			inWindows(s.postings[t], box, func(i int, c float32) {
+				b := box[i]
+				c *= phiPer / max(phiPer/2, mass[b.hi]-mass[b.lo])
+				topic[i] += w * c / (c + phiHalf)
+			})
 		}
 		f.near[k] = running(smooth(topic, mass, box, scratch))
 		f.nearCosine[k] = running(smooth(append([]float32(nil), s.cosine...), mass, box, scratch))
@@ -120,6 +109,29 @@ func newField(s *scored) *field {
 	f.topicMean, f.topicDev = spreadOf(f.near[0])
 	f.cosMean, f.cosDev = spreadOf(f.nearCosine[0])
 	return f
+}
+
+// inWindows calls each with the units whose windows hold any of a term and how
+// often it stands there. Begins and ends of windows never fall.
+func inWindows(list []posting, box []reach, each func(i int, count float32)) {
+	var count float32
+	first, next := 0, 0 // postings [first, next) stand in the window
+	for i := 0; i < len(box) && (first < len(list)); i++ {
+		for next < len(list) && list[next].unit < box[i].hi {
+			count += list[next].count
+			next++
+		}
+		for first < next && list[first].unit < box[i].lo {
+			count -= list[first].count
+			first++
+		}
+		switch {
+		case first < next:
+			each(i, count)
+		case next < len(list): // the next one comes into reach of a unit it reaches itself
+			i = max(i, int(box[list[next].unit].lo)-1)
+		}
+	}
 }
 
 // windows are the units whose middle lies within width tokens of each unit's.
