@@ -44,6 +44,7 @@ type finder struct {
 	most    int                // tokens of one piece of evidence
 	whole   bool               // an aggregate question keeps whole stretches
 	fill    bool               // every clip is a candidate, in pieces
+	compare bool               // the question compares or reckons
 	entry   map[string]float64 // scores of the nodes the indexes hit, 0..1
 	trace   func(stage, action, node string, score float64)
 }
@@ -268,30 +269,6 @@ func (f *finder) add(out []*candidate, s *scored, g *group) []*candidate {
 	}
 	rel := mixes[s.leaves[s.units[lo].leaf].layer].of(signals)
 	return append(out, &candidate{s: s, clip: g.clip, lo: lo, hi: hi, rel: rel, signals: signals, tokens: s.tokens(lo, hi)})
-}
-
-// rowWorth is what a row counts against a sentence that holds as much of the
-// question: sentences around a table repeat what it is called, rows say it.
-// Chosen on five folds of 278 financial pages: from 1.4 to 1.8 complete evidence
-// is .009 to .012 more often than with 1, in four folds of five.
-const rowWorth = 1.5
-
-// tabular are the signals of a region. Rows of a table are worth what the best
-// of them is: they are read one by one, so their length does not count against
-// them.
-func (f *finder) tabular(s *scored, g *group) [signals]float64 {
-	entry := f.entry[s.clips[g.clip].node.ID]
-	out := s.signals(g, entry)
-	if s.units[g.lo].span.Unit != tree.UnitRows {
-		return out
-	}
-	for u := g.lo; u < g.hi; u++ {
-		row := s.signalsOf(u, u+1, g.clip, float64(s.cosine[u]), entry)
-		for _, i := range [...]int{signalOwn, signalOwnCosine} {
-			out[i] = max(out[i], rowWorth*row[i])
-		}
-	}
-	return out
 }
 
 // tokens is what units [lo, hi) cost when shown.

@@ -171,7 +171,7 @@ func (s *search) find(ctx context.Context, a ask, round *Round) ([]*candidate, e
 	hits = hits[:min(len(hits), max(entryShown, s.e.cfg.EntryNodes))]
 	f := &finder{
 		q: q, span: s.q.Scope.Span, weights: s.e.cfg.Weights, refiner: s.e.cfg.Refiner,
-		most: min(maxRegion, s.budget), off: s.e.cfg.Switches, entry: entry, fill: s.q.Fill, trace: s.tracer(round),
+		most: min(maxRegion, s.budget), off: s.e.cfg.Switches, entry: entry, fill: s.q.Fill, compare: marked(text, compareWords), trace: s.tracer(round),
 	}
 	for _, h := range hits {
 		f.trace("entry", "hit", h.Node, h.Score)
