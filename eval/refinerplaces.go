@@ -40,14 +40,18 @@ func (t *tables) places() (out []placed) {
 	for i := range t.data {
 		p := &t.data[i]
 		for _, q := range p.Queries {
-			gold := p.goldRows(q)
-			if q.From != "table" {
-				gold = append(gold, p.goldWords(q)...)
-			}
-			out = append(out, placed{sourceID(p.Doc), q.Query, q.Type, p.Doc, gold})
+			out = append(out, placed{sourceID(p.Doc), q.Query, q.Type, p.Doc, p.places(q)})
 		}
 	}
 	return out
+}
+
+func (p *page) places(q pageQuery) []tree.Span {
+	gold := p.goldRows(q)
+	if q.From != "table" {
+		gold = append(gold, p.goldWords(q)...)
+	}
+	return gold
 }
 
 func (p *page) goldRows(q pageQuery) (out []tree.Span) {

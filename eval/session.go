@@ -14,8 +14,9 @@ import (
 type session struct {
 	lib    *library
 	engine *retrieve.Engine
-	known  []retrieve.Result // of an earlier session under the same switches; nil: ask the engine
-	keep   keep              // nil: all that was found
+	known  []retrieve.Result                     // of an earlier session under the same switches; nil: ask the engine
+	keep   keep                                  // nil: all that was found
+	cut    func([]retrieve.Item) []retrieve.Item // what the task itself keeps, best first; nil: all
 	stats  statistics
 	asked  int
 	tokens []int             // evidence tokens of every question, in order
@@ -47,6 +48,9 @@ func (s *session) ask(ctx context.Context, q retrieve.Query, kind string, gold [
 	f := found{items: ranked(r.Items), nearest: r.Nearest, entry: entryHits(r)}
 	if s.keep != nil {
 		f.items = s.keep(s.asked, f.items)
+	}
+	if s.cut != nil {
+		f.items = s.cut(f.items)
 	}
 	s.asked++
 	s.tokens = append(s.tokens, tokensOf(f.items))

@@ -108,7 +108,8 @@ func (t *tables) ask(ctx context.Context, s *session) ([]any, *tally, error) {
 		budget := int(float64(p.words(p.everything())) * 4 / 3) // the ranking of all; kept cuts it
 		for j, q := range p.Queries {
 			query := retrieve.Query{Text: q.Query, Budget: max(1, budget), Fill: true, Scope: retrieve.Scope{Sources: []string{sourceID(p.Doc)}}}
-			f, err := s.ask(ctx, query, q.Type, nil)
+			s.cut = p.within
+			f, err := s.ask(ctx, query, q.Type, p.fragments(q))
 			if err != nil {
 				return nil, nil, err
 			}
@@ -120,10 +121,32 @@ func (t *tables) ask(ctx context.Context, s *session) ([]any, *tally, error) {
 	return anys(lines), scored, err
 }
 
+// fragments are the rows and words that the answer of a question is made from.
+func (p *page) fragments(q pageQuery) (out []fragment) {
+	for _, span := range p.places(q) {
+		out = append(out, fragment{[]string{sourceID(p.Doc)}, &span})
+	}
+	return out
+}
+
+// within are the items that a page is kept for, best first as long as the limit
+// holds.
+func (p *page) within(items []retrieve.Item) []retrieve.Item {
+	_, out := p.fit(items)
+	return out
+}
+
 // kept are the rows, with the header they are read under, and the paragraphs
-// that the evidence lies in, best first as long as the limit holds.
+// that items lie in.
 func (p *page) kept(items []retrieve.Item) part {
-	out := part{page: p, rows: []int{}, pars: []int{}}
+	out, _ := p.fit(items)
+	return out
+}
+
+// fit keeps what items lie in, best first as long as the limit holds, and gives
+// those items too.
+func (p *page) fit(items []retrieve.Item) (out part, used []retrieve.Item) {
+	out = part{page: p, rows: []int{}, pars: []int{}}
 	limit := tableShare * float64(p.words(p.everything()))
 	for _, it := range items {
 		more := part{p, out.rows, out.pars}
@@ -140,10 +163,10 @@ func (p *page) kept(items []retrieve.Item) part {
 			more.pars = sortedSet(append(slices.Clip(out.pars), it.Span.Paragraph-1))
 		}
 		if len(out.rows)+len(out.pars) == 0 || float64(p.words(more)) <= limit {
-			out = more
+			out, used = more, append(used, it)
 		}
 	}
-	return out
+	return out, used
 }
 
 func (p *page) lacks() string { return absent("doc", p.Doc == "", "table", len(p.Table) == 0) }
