@@ -20,15 +20,15 @@ func (r *Refiner) refine(g *group, score func(*group) float64, keep func(g *grou
 
 func (r *Refiner) from(g *group, own float64, score func(*group) float64, keep func(*group, float64)) {
 	bar := own + r.Offset[g.kind]
-	best := bar - 1
+	lead, better := 0.0, false
 	scores := make([]float64, len(g.kids))
 	for i, k := range g.kids {
 		scores[i] = score(k)
-		if s := scores[i] + r.Offset[k.kind]; s > best {
-			best = s
+		if s := scores[i] + r.Offset[k.kind]; s >= bar {
+			lead, better = max(lead, s-bar), true
 		}
 	}
-	if !(best >= bar) || best-bar < r.Margin {
+	if !better || lead < r.Margin {
 		keep(g, own)
 		return
 	}
