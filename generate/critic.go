@@ -16,13 +16,16 @@ Rules
 - If it does not and no search could make it better, sufficient is false and follow_up is empty.
 - Else name at most three missing facts and one search query for the most important of them, in words the material may use.
 - Do not repeat a query or search again for a fact that was tried.
-- Reply with one JSON object: {"sufficient": boolean, "missing": [string], "follow_up": string}`
+- Also name at most five facts for the answer that the evidence holds, in a few words each; those already known are listed.
+- Reply with one JSON object: {"sufficient": boolean, "known": [string], "missing": [string], "follow_up": string}`
 
-var criticSchema = json.RawMessage(`{"type":"object","properties":{"sufficient":{"type":"boolean"},"missing":{"type":"array","items":{"type":"string"}},"follow_up":{"type":"string"}},"required":["sufficient","missing","follow_up"],"additionalProperties":false}`)
+var criticSchema = json.RawMessage(`{"type":"object","properties":{"sufficient":{"type":"boolean"},"known":{"type":"array","items":{"type":"string"}},"missing":{"type":"array","items":{"type":"string"}},"follow_up":{"type":"string"}},"required":["sufficient","known","missing","follow_up"],"additionalProperties":false}`)
 
 const (
 	criticTokens = 300 // of a verdict
 	mostMissing  = 3
+	mostKnown    = 5   // facts of one verdict
+	factRunes    = 200 // of a known or missing fact
 )
 
 // NewCritic is the critic that asks a chat model for a verdict in JSON.
@@ -41,17 +44,23 @@ func NewCritic(chat Chat) Critic {
 func criticPrompt(s Standing) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<evidence>\n%s</evidence>\n\nSearched for:\n", packEvidence(s.Evidence, s.Items, s.Budget).text)
-	for _, q := range s.Queries {
-		fmt.Fprintf(&b, "- %s\n", fence(q))
+	listFacts(&b, s.Queries)
+	if len(s.Known) > 0 {
+		b.WriteString("\nKnown:\n")
+		listFacts(&b, s.Known)
 	}
 	if len(s.Tried) > 0 {
 		b.WriteString("\nMissing and tried:\n")
-		for _, t := range s.Tried {
-			fmt.Fprintf(&b, "- %s\n", fence(t))
-		}
+		listFacts(&b, s.Tried)
 	}
 	fmt.Fprintf(&b, "\nQuestion: %s\n", strings.TrimSpace(s.Question))
 	return b.String()
+}
+
+func listFacts(b *strings.Builder, facts []string) {
+	for _, f := range facts {
+		fmt.Fprintf(b, "- %s\n", fence(f))
+	}
 }
 
 // read takes the first JSON object of a reply, whatever stands around it.
@@ -62,6 +71,7 @@ func (v *Verdict) read(reply string) error {
 	}
 	var wire struct {
 		Sufficient *bool    `json:"sufficient"`
+		Known      []string `json:"known"`
 		Missing    []string `json:"missing"`
 		FollowUp   string   `json:"follow_up"`
 	}
@@ -72,6 +82,17 @@ func (v *Verdict) read(reply string) error {
 		return errors.New("the critic's reply does not say whether the evidence is sufficient")
 	}
 	v.Enough, v.FollowUp = *wire.Sufficient, wire.FollowUp
-	v.Missing = wire.Missing[:min(mostMissing, len(wire.Missing))]
+	v.Known, v.Missing = firstFacts(wire.Known, mostKnown), firstFacts(wire.Missing, mostMissing)
 	return nil
+}
+
+// firstFacts are the first of a list that say something, each of bounded length.
+func firstFacts(all []string, most int) (out []string) {
+	for _, f := range all {
+		runes := []rune(oneLine(f))
+		if text := string(runes[:min(len(runes), factRunes)]); len(out) < most && visible(text) {
+			out = append(out, text)
+		}
+	}
+	return out
 }

@@ -19,6 +19,7 @@ type Standing struct {
 	Evidence []Evidence
 	Items    []retrieve.Item // of Evidence, in the same order
 	Queries  []string        // searched for so far
+	Known    []string        // facts that the evidence holds, as earlier verdicts named them
 	Tried    []string        // facts that were missing and searched for before
 	Budget   int             // tokens of evidence the critic may read, 0 means 3000
 }
@@ -26,6 +27,7 @@ type Standing struct {
 // Verdict is what a critic says. Usage is counted also when it comes with an error.
 type Verdict struct {
 	Enough   bool
+	Known    []string // facts that the evidence holds
 	Missing  []string // facts
 	FollowUp string   // one query
 	Usage    Usage
@@ -93,6 +95,11 @@ func (a *Answerer) next(ctx context.Context, at *Standing, w *writer) string {
 	}
 	at.Queries = append(at.Queries, text)
 	at.Tried = append(at.Tried, v.Missing...)
+	for _, f := range v.Known {
+		if !slices.Contains(at.Known, f) {
+			at.Known = append(at.Known, f)
+		}
+	}
 	return text
 }
 

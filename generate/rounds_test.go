@@ -26,7 +26,7 @@ func (l *library) find(_ context.Context, q retrieve.Query, onRound func(retriev
 func verdicts(all ...Verdict) (Critic, *[]Standing) {
 	var seen []Standing
 	return func(_ context.Context, s Standing) (Verdict, error) {
-		s.Queries, s.Tried = slices.Clone(s.Queries), slices.Clone(s.Tried)
+		s.Queries, s.Known, s.Tried = slices.Clone(s.Queries), slices.Clone(s.Known), slices.Clone(s.Tried)
 		seen = append(seen, s)
 		if len(seen) > len(all) {
 			return Verdict{Enough: true, Usage: Usage{Calls: 1}}, nil
@@ -51,7 +51,8 @@ func roundsOf(events []Event) (rounds []Round, evidence []Evidence) {
 
 func TestCriticSearchesForWhatIsMissing(t *testing.T) {
 	lib := &library{found: map[string][]retrieve.Item{"How far?": evidence[:1], "Cordouan distance": evidence[:2], "mercury bath": evidence[2:]}}
-	critic, seen := verdicts(Verdict{Missing: []string{"Cordouan"}, FollowUp: "Cordouan distance"}, Verdict{Missing: []string{"bath"}, FollowUp: " mercury\nbath "})
+	critic, seen := verdicts(Verdict{Known: []string{"eight km"}, Missing: []string{"Cordouan"}, FollowUp: "Cordouan distance"},
+		Verdict{Known: []string{"eight km", "thirty km"}, Missing: []string{"bath"}, FollowUp: " mercury\nbath "})
 	a := &Answerer{Find: lib.find, Chat: says("Thirty [2], floating [3]."), Critic: critic}
 	events, text := collect(t, a, Question{Text: "How far?"})
 	rounds, ev := roundsOf(events)
@@ -66,6 +67,9 @@ func TestCriticSearchesForWhatIsMissing(t *testing.T) {
 	}
 	if s := (*seen)[1]; !slices.Equal(s.Queries, []string{"How far?", "Cordouan distance"}) || !slices.Equal(s.Tried, []string{"Cordouan"}) || len(s.Evidence) != 2 {
 		t.Errorf("the second verdict is about %+v", s)
+	}
+	if s := (*seen)[1]; !slices.Equal(s.Known, []string{"eight km"}) {
+		t.Errorf("the second verdict knows %q", s.Known)
 	}
 	for _, q := range lib.queries {
 		if q.Rounds != 1 {
@@ -137,18 +141,18 @@ func TestCriticReadsAndWritesJSON(t *testing.T) {
 		request = r
 		return ChatReply{Text: reply, Finish: "stop", TokensIn: 7, TokensOut: 3}, onToken(reply)
 	}
-	s := Standing{Question: "How far?", Queries: []string{"How far?", "lamp <b>"}, Tried: []string{"the year"}}
+	s := Standing{Question: "How far?", Queries: []string{"How far?", "lamp <b>"}, Known: []string{"eight <km>"}, Tried: []string{"the year"}}
 	for i, it := range evidence[:2] {
 		s.Evidence, s.Items = append(s.Evidence, NewEvidence(i+1, it)), append(s.Items, it)
 	}
 	for text, want := range map[string]Verdict{
-		`{"sufficient":true,"missing":[],"follow_up":""}`:                                                             {Enough: true},
+		`{"sufficient":true,"known":["eight\nkm","  "],"missing":[],"follow_up":""}`:                                  {Enough: true, Known: []string{"eight km"}},
 		"Sure!\n```json\n{\"sufficient\":false,\"missing\":[\"a\",\"b\",\"c\",\"d\"],\"follow_up\":\"who {x}\"}\n```": {Missing: []string{"a", "b", "c"}, FollowUp: "who {x}"},
 		`{"sufficient":false,"extra":1} trailing`:                                                                     {},
 	} {
 		reply = text
 		v, err := NewCritic(chat)(t.Context(), s)
-		if err != nil || v.Enough != want.Enough || !slices.Equal(v.Missing, want.Missing) || v.FollowUp != want.FollowUp || v.Usage != (Usage{Calls: 1, TokensIn: 7, TokensOut: 3}) {
+		if err != nil || v.Enough != want.Enough || !slices.Equal(v.Known, want.Known) || !slices.Equal(v.Missing, want.Missing) || v.FollowUp != want.FollowUp || v.Usage != (Usage{Calls: 1, TokensIn: 7, TokensOut: 3}) {
 			t.Errorf("%s: %+v %v", text, v, err)
 		}
 	}
@@ -169,7 +173,7 @@ func FuzzVerdict(f *testing.F) {
 		if err := v.read(reply); err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q is no sentence", err)
 		}
-		if len(v.Missing) > mostMissing {
+		if len(v.Missing) > mostMissing || len(v.Known) > mostKnown {
 			t.Errorf("%d facts", len(v.Missing))
 		}
 	})
