@@ -293,8 +293,10 @@ func TestQuestionAboutEverythingIsSummedUp(t *testing.T) {
 	for question, want := range map[string]string{
 		"What is this video about?":       "A talk about lenses.\n\nOld lamps.\n\nRings.",
 		"What is this lens made of, Ann?": "",
+		"And what happened after that?":   "", // to what was said before
 	} {
-		_, text := collect(t, a, Question{Text: question})
+		a.Turns = turns(firstTurn)
+		_, text := collect(t, a, Question{Text: question, Conversation: "c"})
 		if (text == "A talk about lenses.\n\nOld lamps.\n\nRings.") != (want != "") {
 			t.Errorf("%q: %q", question, text)
 		}

@@ -31,12 +31,7 @@ type Turns func(ctx context.Context, tenant, conversation string) ([]Turn, error
 // event of an answer is skipped.
 func ReadTurn(question string, events []json.RawMessage) Turn {
 	r := ReadRecord(question, events)
-	t := Turn{Question: question, Answer: r.Answer}
-	for _, c := range r.Citations {
-		e := r.numbers[c.N]
-		t.Cited = append(t.Cited, Place{e.Source.ID, e.Span})
-	}
-	return t
+	return Turn{Question: question, Answer: r.Answer, Cited: r.Places()}
 }
 
 // Limits of what earlier turns add.
@@ -49,8 +44,10 @@ const (
 // resolve reads a question in its conversation. Without a model: a follow-up
 // ("And what did she say after that?") is searched for together with the
 // subjects of the turn before it, in the sources that were cited there, and
-// "after that" begins where the last cited moment ends. A conversation that
-// cannot be read costs its context, not the answer.
+// "after that" begins where the last cited moment ends. One that asks for
+// nothing else ("And what did she say after that?") means what follows there at
+// once, whatever it is about. A conversation that cannot be read costs its
+// context, not the answer.
 func (a *Answerer) resolve(ctx context.Context, q Question) Question {
 	if a.Turns == nil || q.Conversation == "" || q.mode() != ModeAnswer {
 		return q
@@ -79,7 +76,15 @@ func (a *Answerer) resolve(ctx context.Context, q Question) Question {
 			}
 		}
 	}
-	q.Span = moved(q, last)
+	if span := moved(q, last); span != q.Span {
+		if q.Span = span; asksForOverview(q.Text) {
+			q.placed = true
+			if span.EndMS == endOfTime {
+				span.EndMS = span.StartMS + soon
+			}
+			span.StartMS = max(span.StartMS, span.EndMS-soon)
+		}
+	}
 	return q
 }
 
@@ -104,6 +109,9 @@ func moved(q Question, last Turn) *tree.Span {
 	}
 	return nil
 }
+
+// soon is how much after or before a place is meant where nothing else is asked, ms.
+const soon = 180_000
 
 // endOfTime is later than any recording ends: ten thousand hours.
 const endOfTime = 36_000_000_000

@@ -38,10 +38,42 @@ func TestFollowUpIsResolved(t *testing.T) {
 	if q := a.resolve(t.Context(), Question{Text: "And before that?", Conversation: "c"}); q.Span == nil || q.Span.EndMS != 88_000 {
 		t.Errorf("before that: %+v", q.Span)
 	}
+	late := firstTurn
+	late.Cited = []Place{{lens.ID, tree.MS(600_000, 605_000)}}
+	for text, want := range map[string]tree.Span{
+		"And what did she say after that?":         tree.MS(605_000, 785_000),
+		"And what happened before that?":           tree.MS(420_000, 600_000),
+		"And where was mercury used after that?":   tree.MS(605_000, endOfTime),
+		"And who polished the prisms before that?": tree.MS(0, 600_000),
+	} {
+		q := (&Answerer{Turns: turns(late)}).resolve(t.Context(), Question{Text: text, Conversation: "c"})
+		if q.Span == nil || *q.Span != want || q.placed != (want.Duration() == soon) {
+			t.Errorf("%q asks for %v, by its place alone: %v", text, q.Span, q.placed)
+		}
+	}
 	given := tree.MS(1, 2)
 	q = a.resolve(t.Context(), Question{Text: "And after that?", Conversation: "c", Sources: []string{"other"}, Span: &given})
 	if *q.Span != given || !slices.Equal(q.Sources, []string{"other"}) {
 		t.Errorf("what was asked for is overruled: %+v", q)
+	}
+}
+
+// TestPlacesNeedNoSupport: what is asked for by its place is shown although
+// nothing there is about the turn before; another question of it is judged.
+func TestPlacesNeedNoSupport(t *testing.T) {
+	unlike := made(300_000, "Keepers grew cabbages behind the tower.")
+	unlike.Score = .01
+	a := &Answerer{Find: finder(false, unlike), Turns: turns(firstTurn)}
+	for text, finish := range map[string]string{"And what did she say after that?": FinishStop, "And who paid him after that?": FinishNotFound} {
+		events, said := collect(t, a, Question{Text: text, Conversation: "c"})
+		if d := last(t, events); d.Finish != finish || (finish == FinishStop) != (said == unlike.Quote) {
+			t.Errorf("%q: %+v %q", text, d, said)
+		}
+	}
+	a.Find = finder(true)
+	events, _ := collect(t, a, Question{Text: "And what did she say after that?", Conversation: "c"})
+	if d := last(t, events); d.Finish != FinishNotFound {
+		t.Errorf("nothing follows: %+v", d)
 	}
 }
 
@@ -87,6 +119,7 @@ func TestCarryGoesBackOverFollowUps(t *testing.T) {
 }
 
 func TestReadTurn(t *testing.T) {
+	closer := tree.MS(89_000, 90_000)
 	var raw []json.RawMessage
 	for _, e := range []Event{
 		Round{Round: 1},
@@ -97,6 +130,7 @@ func TestReadTurn(t *testing.T) {
 		Token{"Thirty "},
 		Token{"kilometres."},
 		Citation{N: 2},
+		Citation{N: 2, Span: &closer},
 		Citation{N: 9},
 		Done{Finish: FinishStop},
 	} {
@@ -107,7 +141,7 @@ func TestReadTurn(t *testing.T) {
 		raw = append(raw, body)
 	}
 	got := ReadTurn("How far?", append(raw, json.RawMessage("{broken")))
-	if got.Answer != "Thirty kilometres." || len(got.Cited) != 1 || got.Cited[0] != (Place{lens.ID, evidence[1].Span}) || got.Question != "How far?" {
+	if got.Answer != "Thirty kilometres." || !slices.Equal(got.Cited, []Place{{lens.ID, evidence[1].Span}, {lens.ID, closer}}) || got.Question != "How far?" {
 		t.Errorf("%+v", got)
 	}
 }

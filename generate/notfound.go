@@ -12,9 +12,10 @@ import (
 const mostNearest = 3
 
 // supported reports whether the evidence can hold an answer. A critic that found
-// it sufficient has read it and is believed; else words and vectors decide.
+// it sufficient has read it and is believed, and what is asked for by its place
+// is there; else words and vectors decide.
 func (a *Answerer) supported(ctx context.Context, q Question, weak bool, w *writer) (ok bool, elsewhere string) {
-	if w.sufficient && len(w.evidence) > 0 {
+	if (w.sufficient || q.placed) && len(w.evidence) > 0 {
 		return true, ""
 	}
 	w.support, elsewhere = a.holds(ctx, q, w.items, weak)

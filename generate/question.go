@@ -25,6 +25,7 @@ type Question struct {
 	search  string // what is searched for: the text, with what earlier turns add
 	history []Turn // of the conversation, oldest first
 	implied bool   // the sources are those of the turn before, not a wish
+	placed  bool   // asks for what stands at a place, whatever that is
 }
 
 // Options of one question; zero values mean the service's defaults.

@@ -178,9 +178,10 @@ func leadingLeaves(t *tree.Tree, n int) []*tree.Node {
 }
 
 // overview turns a question about everything ("What is this about?") into a
-// summary of the sources it is asked of, or of those that are found first.
+// summary of the sources it is asked of, or of those that are found first. A
+// question about a place ("And what happened after that?") is not one.
 func (a *Answerer) overview(ctx context.Context, q Question) (Question, error) {
-	if a.Trees == nil || q.mode() != ModeAnswer || !asksForOverview(q.Text) {
+	if a.Trees == nil || q.mode() != ModeAnswer || q.placed || !asksForOverview(q.Text) {
 		return q, nil
 	}
 	if len(q.Sources) == 0 {
