@@ -20,19 +20,23 @@ const (
 func tokensOf(text string) []token {
 	var out []token
 	scan(text, func(t term) {
-		if !t.whole() {
-			return
+		if t.whole() {
+			out = append(out, t.token(len(out) == 0))
 		}
-		k := token(t.key) & tokenKey
-		if t.digit {
-			k |= tokenNumber
-		}
-		if t.capital && len(out) > 0 {
-			k |= tokenName
-		}
-		out = append(out, k)
 	})
 	return out
+}
+
+// token is a whole term in its place; a capital of the first word says nothing.
+func (t *term) token(first bool) token {
+	k := token(t.key) & tokenKey
+	if t.digit {
+		k |= tokenNumber
+	}
+	if t.capital && !first {
+		k |= tokenName
+	}
+	return k
 }
 
 // phrases are what a question says in a row, and what its words are, at most

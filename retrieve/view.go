@@ -88,6 +88,7 @@ type viewBuilder struct {
 	plain    bool     // leaves were described from their own words alone
 	search   []string // per unit, what it is found by
 	postings int
+	terms    []uint64 // scratch of one unit
 }
 
 func (b *viewBuilder) root(n *tree.Node) {
@@ -122,18 +123,13 @@ func (b *viewBuilder) leaf(n *tree.Node, clip int) {
 	l := leafView{node: n, clip: clip, layer: layerOf(n, b.plain), lo: len(b.v.units)}
 	b.v.tables = b.v.tables || len(n.Evidence.Rows) > 0
 	raws := leafUnits(n, len(b.v.leaves))
-	said := map[uint64]bool{}
-	for _, r := range raws {
-		scan(r.search, func(t term) { said[t.key] = true })
-	}
-	about, besides := counts{}, tokensOf(screenText(n))
-	if !b.plain || !worded(n) {
-		about.add(n.Text, said)
-		besides = append(tokensOf(n.Text), besides...)
-	}
-	about.add(screenText(n), said)
+	read := make([]reading, len(raws))
 	for i := range raws {
-		b.unit(&raws[i], about, besides)
+		read[i] = readText(raws[i].search)
+	}
+	about := b.about(n, read)
+	for i := range raws {
+		b.unit(&raws[i], read[i], about)
 	}
 	l.hi = len(b.v.units)
 	b.v.leaves = append(b.v.leaves, l)
@@ -152,20 +148,64 @@ func worded(n *tree.Node) bool {
 	return len(e.Cues) > 0 || e.Passage != "" || len(e.Rows) > 0 || len(e.Screen) > 0
 }
 
+// about is what a leaf is found by beside what its units hold: its description
+// and its screen text, in terms that no unit has.
+func (b *viewBuilder) about(n *tree.Node, units []reading) reading {
+	screen := readText(screenText(n))
+	var told reading
+	if !b.plain || !worded(n) {
+		told = readText(n.Text)
+	}
+	all := reading{append(told.terms, screen.terms...), append(told.words, screen.words...)}
+	if len(all.terms) == 0 {
+		return all
+	}
+	said := map[uint64]bool{}
+	for _, u := range units {
+		for _, key := range u.terms {
+			said[key] = true
+		}
+	}
+	all.terms = slices.DeleteFunc(all.terms, func(key uint64) bool { return said[key] })
+	return all
+}
+
+// reading is what a text holds: its terms, as often as each occurs, and its
+// words in order.
+type reading struct {
+	terms []uint64
+	words []token
+}
+
+func readText(text string) (r reading) {
+	if text == "" {
+		return r
+	}
+	r.terms, r.words = make([]uint64, 0, len(text)/2), make([]token, 0, len(text)/5+1)
+	scan(text, func(t term) {
+		r.terms = append(r.terms, t.key)
+		if t.whole() {
+			r.words = append(r.words, t.token(len(r.words) == 0))
+		}
+	})
+	return r
+}
+
 // unit adds one unit with its terms and those of the description it stands
 // under: whoever asks for what was seen finds what was said meanwhile.
-func (b *viewBuilder) unit(r *raw, about counts, besides []token) {
-	own := counts{}
-	own.add(r.search, nil)
-	for key, n := range about {
-		own[key] += n
-	}
+func (b *viewBuilder) unit(r *raw, own, about reading) {
 	at := int32(len(b.v.units))
-	for key, n := range own {
-		b.v.postings[key] = append(b.v.postings[key], posting{at, n})
+	b.terms = append(append(b.terms[:0], own.terms...), about.terms...)
+	slices.Sort(b.terms)
+	for rest := b.terms; len(rest) > 0; b.postings++ {
+		key, n := rest[0], 1
+		for n < len(rest) && rest[n] == key {
+			n++
+		}
+		b.v.postings[key] = append(b.v.postings[key], posting{at, float32(n)})
+		rest = rest[n:]
 	}
-	b.postings += len(own)
-	r.words = slices.Concat(tokensOf(r.search), besides)
+	r.words = slices.Concat(own.words, about.words)
 	r.length = float32(len(r.words))
 	b.v.units = append(b.v.units, r.unit)
 	b.search = append(b.search, r.search)
@@ -173,12 +213,3 @@ func (b *viewBuilder) unit(r *raw, about counts, besides []token) {
 
 // counts are the terms of a text with how often each occurs.
 type counts map[uint64]float32
-
-// add counts the terms of text that are not in known.
-func (c counts) add(text string, known map[uint64]bool) {
-	scan(text, func(t term) {
-		if !known[t.key] {
-			c[t.key]++
-		}
-	})
-}

@@ -233,3 +233,30 @@ func TestCacheDropDuringMakingAndFailures(t *testing.T) {
 		t.Errorf("after a failure: %v", err)
 	}
 }
+
+// A unit is found by its own words as often as it says them, and by those of
+// the description above it that no unit of the leaf says.
+func TestTermsOfUnitsAndOfWhatTheyStandUnder(t *testing.T) {
+	n := &tree.Node{ID: "s/0.0.0", Level: tree.L3, Text: "A lamp and a red boat", Evidence: tree.Evidence{Cues: []tree.Cue{
+		{StartMS: 0, EndMS: 1000, Text: "boat boat"}, {StartMS: 1000, EndMS: 2000, Text: "harbour"},
+	}}}
+	b := &viewBuilder{v: &view{postings: map[uint64][]posting{}}}
+	b.leaf(n, 0)
+	count := func(word string) (out []posting) { return b.v.postings[termKey(kindWord, []rune(word))] }
+	if got := count("boat"); !slices.Equal(got, []posting{{0, 2}}) {
+		t.Errorf("boat stands at %v", got)
+	}
+	if got := count("lamp"); !slices.Equal(got, []posting{{0, 1}, {1, 1}}) {
+		t.Errorf("lamp stands at %v", got)
+	}
+	if u := b.v.units[1]; int(u.length) != len(u.words) || len(u.words) != 1+len(tokensOf(n.Text)) {
+		t.Errorf("the second unit has %d words", len(u.words))
+	}
+	all := 0
+	for _, list := range b.v.postings {
+		all += len(list)
+	}
+	if all != b.postings {
+		t.Errorf("%d postings are counted as %d", all, b.postings)
+	}
+}
