@@ -28,6 +28,7 @@ type party struct {
 	clip   int
 	name   name
 	first  *candidate // its most relevant one
+	share  float64    // BM25 share of the question that the L2 holds
 	worth  float64    // what it counts by itself
 	held   []bool     // for each term of the question: it or its name holds it
 	lo, hi int        // where the question names it; equal where it does not
@@ -128,7 +129,7 @@ func (p *pairing) consider(x *party, clip int) {
 	}
 	share, held := p.share(x.s, &x.name, clip)
 	if worth := pairWords*share + pairCosine*max(0, dot(p.q.vector, x.s.clips[clip].vector)); worth > x.worth {
-		x.clip, x.worth, x.held = clip, worth, held
+		x.clip, x.worth, x.held, x.share = clip, worth, held, share
 	}
 }
 
@@ -194,9 +195,7 @@ func (p *pairing) worth(x, y *party) (worth, names float64) {
 		}
 	}
 	names = pairNamed * p.distinct(x, y)
-	if p.bridges(x, y) || p.bridges(y, x) {
-		names += pairBridge
-	}
+	names += pairBridge * max(p.bridges(x, y), p.bridges(y, x))
 	return x.worth + y.worth + pairCover*cover + names, names
 }
 
@@ -214,11 +213,17 @@ func (p *pairing) distinct(x, y *party) (n float64) {
 	return n
 }
 
-// bridges reports whether x leads to y: it names y, which the question does not.
-func (p *pairing) bridges(x, y *party) bool {
+// bridges is how far x leads to y, in [0, 1]: it names y, which the question does
+// not. What holds less than half as much of the question as the best source
+// leads less far.
+func (p *pairing) bridges(x, y *party) float64 {
 	if y.named() || y.name.within(&x.name) {
-		return false
+		return 0
 	}
 	c := &x.s.clips[x.clip]
-	return slices.ContainsFunc(x.s.units[c.lo:c.hi], func(u unit) bool { return y.name.in(u.words) >= 0 })
+	if !slices.ContainsFunc(x.s.units[c.lo:c.hi], func(u unit) bool { return y.name.in(u.words) >= 0 }) {
+		return 0
+	}
+	most := slices.MaxFunc(p.parties, func(a, b *party) int { return cmp.Compare(a.share, b.share) }).share
+	return min(1, 2*x.share/max(most, math.SmallestNonzeroFloat64))
 }

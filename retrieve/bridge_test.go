@@ -112,7 +112,7 @@ func pairOf(parties ...*party) *pairing {
 
 func somebody(title string, worth float64, held ...bool) *party {
 	v := &view{clips: []clipView{{hi: 1}}, units: []unit{{words: tokensOf(title)}}}
-	return &party{s: &scored{view: v}, name: nameOf(title), worth: worth, held: held}
+	return &party{s: &scored{view: v}, name: nameOf(title), share: worth, worth: worth, held: held}
 }
 
 func TestWorthOfAPairByHand(t *testing.T) {
@@ -131,6 +131,12 @@ func TestWorthOfAPairByHand(t *testing.T) {
 	if p.best(); p.a != a || p.b != b {
 		t.Error("the better one is not the first")
 	}
+	a.share, b.share = .1, .4
+	_, names = p.worth(a, b)
+	near(t, "named by one that holds a quarter of what the best holds", names, pairBridge/2)
+	a.share, b.share = 0, 0
+	_, names = p.worth(a, b)
+	near(t, "of a question nobody holds anything of", names, 0)
 	b.lo, b.hi = 3, 4 // asked for: it is no discovery
 	_, names = p.worth(a, b)
 	near(t, "the question names it", names, pairNamed)
@@ -153,7 +159,7 @@ func TestLongerNamesCount(t *testing.T) {
 		t.Errorf("the team %+v, its year %+v", team, year)
 	}
 	year.s.units[0].words = tokensOf("The Kelby Rowers")
-	if team.lo, team.hi = 0, 0; p.bridges(year, team) {
+	if team.lo, team.hi = 0, 0; p.bridges(year, team) > 0 {
 		t.Error("a name inside one's own leads nowhere")
 	}
 }
