@@ -53,7 +53,7 @@ type pairing struct {
 }
 
 func (s *search) newPairing(q *question) *pairing {
-	p := &pairing{q: q, words: tokensOf(q.text), terms: readQuestion(q.text), rarity: s.e.words.rarity(s.q.Scope.Tenant)}
+	p := &pairing{q: q, words: tokensOf(q.text), terms: libraryTerms(q.text), rarity: s.e.words.rarity(s.q.Scope.Tenant)}
 	p.weights = p.rarity.weights(p.terms)
 	return p
 }

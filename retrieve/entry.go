@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/reeltree/reeltree/tree"
 )
@@ -146,7 +145,7 @@ func (q *question) latin() float64 {
 	var latin, all float64
 	for _, t := range q.terms {
 		all += t.weight
-		if r, _ := utf8.DecodeRuneInString(t.shown); (t.kind == kindBegin || t.kind == kindWord) && r < firstNotLatin {
+		if t.latin && t.kind != kindSign {
 			latin += t.weight
 		}
 	}

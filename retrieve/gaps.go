@@ -60,7 +60,7 @@ func repeats(text string, earlier []string) bool {
 
 func termSet(text string) map[uint64]bool {
 	set := map[uint64]bool{}
-	for _, t := range readQuestion(text) {
+	for _, t := range libraryTerms(text) {
 		set[t.key] = true
 	}
 	return set

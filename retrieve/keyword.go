@@ -92,12 +92,13 @@ type wordCounts struct {
 	words int
 }
 
-// countText counts the terms of texts but function words.
+// countText counts the terms of texts but function words and groups of Latin
+// letters: texts of a minute hold most of those.
 func countText(texts ...string) wordCounts {
 	c := wordCounts{terms: counts{}}
 	for _, text := range texts {
 		scan(text, func(t term) {
-			if t.stop {
+			if t.stop || t.kind == kindGroup && t.latin {
 				return
 			}
 			if c.terms[t.key]++; t.whole() {

@@ -18,7 +18,7 @@ import (
 // keywordVersion changes with the terms or the format: an index of another
 // version is made anew.
 const (
-	keywordVersion = 4
+	keywordVersion = 5
 	keywordName    = "words.snapshot"
 )
 

@@ -14,7 +14,7 @@ func (x *Keyword) Search(ctx context.Context, p Probe, k int, s Scope) ([]Hit, e
 		return nil, errNoTenant
 	}
 	w := x.tenant(s.Tenant)
-	terms := readQuestion(p.Text)
+	terms := libraryTerms(p.Text)
 	if w == nil || len(terms) == 0 || k <= 0 {
 		return nil, nil
 	}

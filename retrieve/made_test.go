@@ -16,7 +16,7 @@ func testEmbed(_ context.Context, texts []string) ([][]float32, error) {
 	for i, text := range texts {
 		v := make([]float32, 64)
 		scan(text, func(t term) {
-			if !t.stop {
+			if !t.stop && (t.kind != kindGroup || !t.latin) {
 				v[t.key%64]++
 			}
 		})

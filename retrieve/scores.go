@@ -2,6 +2,7 @@ package retrieve
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/reeltree/reeltree/tree"
@@ -35,33 +36,49 @@ type questionTerm struct {
 	key    uint64
 	shown  string // the characters of the term; for words of the question as asked
 	kind   byte
+	latin  bool
 	weight float64 // share of the question's information
 }
 
 // maxTerms bounds what a question costs; of a longer one the first count.
 const maxTerms = 96
 
+// byLetters reports whether the term is a group of Latin letters. Such groups
+// tell other forms of a word and are read where everything entered is prose:
+// minutes of speech hold most groups, and rows of a table share theirs.
+func (t *questionTerm) byLetters() bool { return t.kind == kindGroup && t.latin }
+
 // readQuestion are the distinct terms of a text, function words only where
-// there is nothing else.
+// there is nothing else; groups of letters come last.
 func readQuestion(text string) []questionTerm {
-	var all, stops []questionTerm
+	var all, stops, groups []questionTerm
 	seen := map[uint64]bool{}
 	scan(text, func(t term) {
 		if seen[t.key] || len(seen) >= 4*maxTerms {
 			return
 		}
 		seen[t.key] = true
-		q := questionTerm{key: t.key, shown: string(t.runes), kind: t.kind, weight: t.weight}
-		if t.stop {
+		q := questionTerm{key: t.key, shown: string(t.runes), kind: t.kind, latin: t.latin, weight: t.weight}
+		switch {
+		case t.stop:
 			stops = append(stops, q)
-		} else {
+		case t.kind == kindGroup:
+			groups = append(groups, q)
+		default:
 			all = append(all, q)
 		}
 	})
 	if len(all) == 0 {
 		all = stops
 	}
+	all = append(all, groups...)
 	return all[:min(len(all), maxTerms)]
+}
+
+// libraryTerms are the terms of a text but groups of Latin letters, which the
+// index of a library does not hold.
+func libraryTerms(text string) []questionTerm {
+	return slices.DeleteFunc(readQuestion(text), func(t questionTerm) bool { return t.byLetters() })
 }
 
 // weigh gives the terms their share of information over the units of trees.
@@ -92,6 +109,9 @@ func (q *question) weigh() {
 
 // read finds what the units say in the question's own order.
 func (q *question) read() {
+	if slices.ContainsFunc(q.trees, func(v *view) bool { return !v.prose }) {
+		q.terms = slices.DeleteFunc(q.terms, func(t questionTerm) bool { return t.byLetters() })
+	}
 	q.phrases, q.inRow, q.fresh = readPhrases(q.text), map[*view][]uint64{}, map[*view][]token{}
 	var all [][]uint64
 	for _, v := range q.trees {

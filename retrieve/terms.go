@@ -15,7 +15,7 @@ import (
 const (
 	kindWord  = 'w' // a stemmed word
 	kindBegin = 'b' // the first letters of a longer word: inflected forms meet there
-	kindGroup = 'g' // three letters of a word that is not in Latin letters
+	kindGroup = 'g' // three letters of a word, its ends among them: spellings of one word meet there
 	kindChar  = 'c' // one character of a script without blanks
 	kindPair  = 'p' // two of them
 	kindSign  = 's' // a symbol such as an emoji
@@ -33,6 +33,7 @@ type term struct {
 	stop    bool // a function word
 	digit   bool // a word that holds a digit
 	capital bool // a word that begins with a capital letter
+	latin   bool // in Latin letters or digits
 	runes   []rune
 	weight  float64 // what it counts in a question against a whole word
 }
@@ -42,13 +43,14 @@ type term struct {
 func (t *term) whole() bool { return t.kind == kindWord || t.kind == kindPair }
 
 // What kinds of terms count in a question.
-var kindWeight = map[byte]float64{kindWord: 1, kindBegin: .5, kindGroup: .6, kindChar: .8, kindPair: 1, kindSign: 1}
+var kindWeight = map[byte]float64{kindWord: 1, kindBegin: .5, kindGroup: .6, kindChar: .4, kindPair: 1, kindSign: 1}
 
 // scanner reads texts into terms. It is scratch space for one goroutine.
 type scanner struct {
 	word  []rune
-	large bool // the word begins with a capital letter
-	prev  rune // the character before in a script without blanks
+	ends  []rune // the word between its ends
+	large bool   // the word begins with a capital letter
+	prev  rune   // the character before in a script without blanks
 	visit func(term)
 }
 
@@ -102,9 +104,9 @@ func (s *scanner) letter(r rune) {
 }
 
 func (s *scanner) character(r rune) {
-	s.emit(kindChar, []rune{r}, unicode.Is(unicode.Hiragana, r))
+	s.emit(kindChar, []rune{r}, unicode.Is(unicode.Hiragana, r) || functionChar(r))
 	if s.prev != 0 {
-		s.emit(kindPair, []rune{s.prev, r}, false)
+		s.emit(kindPair, []rune{s.prev, r}, asksOnly(s.prev) || asksOnly(r) || functionChar(s.prev) && functionChar(r))
 	}
 	s.prev = r
 }
@@ -119,24 +121,33 @@ func (s *scanner) endWord() {
 		s.emit(kindWord, w, true)
 		return
 	}
-	stem := w[:stemLen(w)]
+	stem := stemOf(w)
 	s.emit(kindWord, stem, false)
 	if len(stem) > beginRunes {
 		s.emit(kindBegin, stem[:beginRunes], false)
 	}
-	if w[0] < firstNotLatin {
-		return
-	}
-	for i := 0; i+3 <= len(w); i++ {
-		s.emit(kindGroup, w[i:i+3], false)
+	s.groups(w)
+}
+
+// groups emits the groups of letters of a word, and of its ends.
+func (s *scanner) groups(w []rune) {
+	s.ends = append(append(append(s.ends[:0], wordBegins), w...), wordEnds)
+	for i := 0; i+3 <= len(s.ends); i++ {
+		s.emit(kindGroup, s.ends[i:i+3], false)
 	}
 }
+
+// What stands for the ends of a word in its groups of letters.
+const (
+	wordBegins = '<'
+	wordEnds   = '>'
+)
 
 // firstNotLatin is the first letter after the Latin blocks.
 const firstNotLatin = 0x250
 
 func (s *scanner) emit(kind byte, runes []rune, stop bool) {
-	t := term{key: termKey(kind, runes), kind: kind, stop: stop, runes: runes, weight: kindWeight[kind]}
+	t := term{key: termKey(kind, runes), kind: kind, stop: stop, runes: runes, weight: kindWeight[kind], latin: runes[len(runes)/2] < firstNotLatin}
 	if kind == kindWord {
 		t.capital, t.digit = s.large, slices.ContainsFunc(runes, unicode.IsDigit)
 	}

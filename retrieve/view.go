@@ -21,6 +21,7 @@ type view struct {
 	windows  [scales][]reach // of the units, as features read them
 	byNode   map[string]int  // L2 id -> clip
 	tables   bool            // some leaf holds rows
+	prose    bool            // every leaf holds a passage
 	branch   int             // parts that a virtual group falls into
 	bytes    int             // about what it takes in memory
 }
@@ -62,7 +63,7 @@ type posting struct {
 // newView lays a tree out and embeds what has no vector of this embedder yet.
 // A clip without text is not finished and left out.
 func newView(ctx context.Context, t *tree.Tree, embed Embed, embedder string, dim, branch int) (*view, error) {
-	b := &viewBuilder{v: &view{tree: t, branch: branch, postings: map[uint64][]posting{}, byNode: map[string]int{}}, plain: !described(t)}
+	b := &viewBuilder{v: &view{tree: t, branch: branch, postings: map[uint64][]posting{}, byNode: map[string]int{}, prose: true}, plain: !described(t)}
 	b.keep = embedder != "" && t.Embedder == embedder && t.EmbedDim == dim
 	for _, n := range t.Roots {
 		b.root(n)
@@ -121,11 +122,12 @@ func (b *viewBuilder) clip(n *tree.Node) {
 
 func (b *viewBuilder) leaf(n *tree.Node, clip int) {
 	l := leafView{node: n, clip: clip, layer: layerOf(n, b.plain), lo: len(b.v.units)}
+	b.v.prose = b.v.prose && n.Evidence.Passage != ""
 	b.v.tables = b.v.tables || len(n.Evidence.Rows) > 0
 	raws := leafUnits(n, len(b.v.leaves))
 	read := make([]reading, len(raws))
 	for i := range raws {
-		read[i] = readText(raws[i].search)
+		read[i] = readText(raws[i].search, n.Evidence.Passage != "")
 	}
 	about := b.about(n, read)
 	for i := range raws {
@@ -151,10 +153,10 @@ func worded(n *tree.Node) bool {
 // about is what a leaf is found by beside what its units hold: its description
 // and its screen text, in terms that no unit has.
 func (b *viewBuilder) about(n *tree.Node, units []reading) reading {
-	screen := readText(screenText(n))
+	screen := readText(screenText(n), false)
 	var told reading
 	if !b.plain || !worded(n) {
-		told = readText(n.Text)
+		told = readText(n.Text, false)
 	}
 	all := reading{append(told.terms, screen.terms...), append(told.words, screen.words...)}
 	if len(all.terms) == 0 {
@@ -177,13 +179,16 @@ type reading struct {
 	words []token
 }
 
-func readText(text string) (r reading) {
+// readText reads a text, groups of Latin letters only where letters are wanted.
+func readText(text string, letters bool) (r reading) {
 	if text == "" {
 		return r
 	}
 	r.terms, r.words = make([]uint64, 0, len(text)/2), make([]token, 0, len(text)/5+1)
 	scan(text, func(t term) {
-		r.terms = append(r.terms, t.key)
+		if letters || t.kind != kindGroup || !t.latin {
+			r.terms = append(r.terms, t.key)
+		}
 		if t.whole() {
 			r.words = append(r.words, t.token(len(r.words) == 0))
 		}

@@ -1,9 +1,93 @@
 package retrieve
 
 import (
+	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+)
+
+// stemOf is a word in small letters without the endings and prefixes that
+// change with its place in a sentence: forms of one word get one stem.
+func stemOf(w []rune) []rune {
+	switch r := w[0]; {
+	case r <= 'z':
+		return w[:stemLen(w)]
+	case unicode.Is(unicode.Arabic, r):
+		return arabicStem(w)
+	case unicode.Is(unicode.Devanagari, r):
+		return hindiStem(w)
+	}
+	return w
+}
+
+// arabicStem takes off the article with what is written before it, and the
+// endings of gender, number and possession: the light stemmer of Larkey,
+// Ballesteros and Connell (2007) by its table 10.
+func arabicStem(w []rune) []rune {
+	begin := longestPrefix(w, arabicBegins, 2)
+	if w = w[begin:]; begin == 0 && len(w) > 3 && w[0] == 'و' {
+		w = w[1:]
+	}
+	for _, e := range arabicEnds {
+		if n := len(w) - len(e); n >= 3 && slices.Equal(w[n:], e) {
+			w = w[:n]
+		}
+	}
+	return w
+}
+
+// longestPrefix is the length of the first of all that w begins with, so that
+// rest runes are left.
+func longestPrefix(w []rune, all [][]rune, rest int) int {
+	for _, p := range all {
+		if len(w) >= len(p)+rest && slices.Equal(w[:len(p)], p) {
+			return len(p)
+		}
+	}
+	return 0
+}
+
+// hindiStem takes off the longest ending of case, number, gender or tense: the
+// lightweight stemmer of Ramanathan and Rao (2003).
+func hindiStem(w []rune) []rune {
+	for _, e := range hindiEnds {
+		if n := len(w) - len(e); n >= 2 && slices.Equal(w[n:], e) {
+			return w[:n]
+		}
+	}
+	return w
+}
+
+var (
+	arabicBegins = affixes("وال بال كال فال ال لل")
+	arabicEnds   = affixes("ها ان ات ون ين يه ية ه ة ي")
+	hindiEnds    = affixes(`
+		ाएंगी ाएंगे ाऊंगी ाऊंगा ाइयाँ ाइयों ाइयां
+		ाएगी ाएगा ाओगी ाओगे एंगी ेंगी एंगे ेंगे ूंगी ूंगा ातीं नाओं नाएं ताओं ताएं ियाँ ियों ियां
+		ाकर ाइए ाईं ाया ेगी ेगा ोगी ोगे ाने ाना ाते ाती ाता तीं ाओं ाएं ुओं ुएं ुआं
+		कर ाओ िए ाई ाए ने नी ना ते ीं ती ता ाँ ां ों ें
+		ो े ू ु ी ि ा`)
+)
+
+// affixes are the words of a list as texts are read, in its order.
+func affixes(list string) (out [][]rune) {
+	for a := range strings.FieldsSeq(norm.NFKD.String(list)) {
+		out = append(out, []rune(a))
+	}
+	return out
+}
+
+// functionChar reports whether a Chinese character mostly is a function word of
+// its own, and asksOnly whether it stands in words that ask.
+func functionChar(r rune) bool { return asksOnly(r) || strings.ContainsRune(functionChars, r) }
+
+func asksOnly(r rune) bool { return strings.ContainsRune(askingChars, r) }
+
+const (
+	askingChars   = "什么麼哪谁誰吗嗎呢"
+	functionChars = "的了是在和与與有为為被如何怎多少几幾个個这這那其及等之而于於以一不也他她它们們"
 )
 
 // stemLen is the length of a word in small letters without common English
