@@ -108,6 +108,7 @@ def indexes(n, args, folder, names):
     files = ["--vectors", rows, "--queries", queries, "--dim", str(DIM)]
     commands = {
         "reeltree exact": [args.reeltree, "bench", "exact", *files],
+        "reeltree exact (plain)": [args.plain, "bench", "exact", *files],
         "reeltree hnsw": [args.reeltree, "bench", "hnsw", *files],
         "coder/hnsw adapter": [args.reeltree, "bench", "coder-hnsw", *files],
         "hnswlib": [sys.executable, os.path.join(HERE, "peers.py"), "hnswlib", *files],
@@ -179,13 +180,14 @@ def embedders(args, folder):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--reeltree", required=True)
+    p.add_argument("--plain", required=True, help="reeltree built without vector instructions")
     p.add_argument("--chromem", required=True)
     p.add_argument("--folder", required=True)
     p.add_argument("--out", required=True)
     p.add_argument("--minilm", help="folder of the sentence encoder; without it the embedder is measured alone")
     p.add_argument("--minilm-python", default=sys.executable)
     p.add_argument("--sizes", default="36000,100000")
-    p.add_argument("--engines", default="reeltree exact,reeltree hnsw,hnswlib,faiss HNSW,faiss flat,chromem-go")
+    p.add_argument("--engines", default="reeltree exact,reeltree exact (plain),reeltree hnsw,hnswlib,faiss HNSW,faiss flat,chromem-go")
     args = p.parse_args()
     version = subprocess.run([args.reeltree, "version"], capture_output=True, text=True, check=True).stdout.strip()
     result = {"version": version, "dim": DIM, "centres": CENTRES, "noise": NOISE, "hits": HITS, "indexes": []}

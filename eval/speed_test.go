@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -143,6 +144,7 @@ func TestPerformancePage(t *testing.T) {
 	data := `{"version":"v1","dim":256,"centres":2000,"noise":0.8,"hits":10,"indexes":[
 		{"engine":"reeltree exact","vectors":100,"queries":10,"recall":1,"build_cpu_s":2,"bytes":3000000,"mapped":7000000,"search_cpu_ms":0.5,"turn_cpu_ms":[0.4,0.6],"p50_ms":0.45,
 		"beside":{"readers":16,"searches":900,"alone_p50_ms":0.1,"alone_p99_ms":0.2,"beside_p50_ms":0.15,"beside_p99_ms":0.3}},
+		{"engine":"reeltree exact (plain)","vectors":100,"queries":10,"recall":1,"build_cpu_s":2,"bytes":3000000,"search_cpu_ms":2.5},
 		{"engine":"hnswlib","width":64,"vectors":100,"queries":10,"recall":0.99,"build_cpu_s":4,"bytes":6000000,"search_cpu_ms":1,"turn_cpu_ms":[1]},
 		{"engine":"alone","vectors":50,"queries":10,"recall":1,"build_cpu_s":0,"bytes":0,"search_cpu_ms":1}],
 		"embedders":[{"engine":"built-in","texts":20,"words":14.4,"per_cpu_s":50000.4}]}`
@@ -157,7 +159,7 @@ func TestPerformancePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"256 values a vector", "99.2 % on 1000 queries", "2000 Gaussians", "norm 0.8", "at v1 wrote", "## 50 vectors", "## 100 vectors",
+		"256 values a vector", "99.2 % on 1000 queries", "2000 Gaussians", "norm 0.8", "Measured at v1.", "The exact scan of the plain build takes 5.0 times", "## 50 vectors", "## 100 vectors",
 		"| reeltree exact | - | 1.000 | 0.500 | 0.600, 0.400 | 0.450 | 2.00 | 2.0 | 2.00 | 3 | 0.50 | 7 |",
 		"| hnswlib | 64 | 0.990 | 1.000 | 1.000, 1.000 | - | 1.00 | 4.0 | 1.00 | 6 | 1.00 | 0 |",
 		"16 readers at once, 900 searches alone", "| reeltree exact | 0.100 | 0.200 | 0.150 | 0.300 | 1.50 |",
@@ -177,5 +179,50 @@ func TestPerformancePage(t *testing.T) {
 	}
 	if err := WritePerformance(page, page); err == nil || !strings.Contains(err.Error(), "run make bench") {
 		t.Errorf("%v", err)
+	}
+}
+
+// What was measured again replaces its size as a whole; the rest stays.
+func TestPerformanceKeepsOtherSizes(t *testing.T) {
+	dir := t.TempDir()
+	kept, result := filepath.Join(dir, "kept.json"), filepath.Join(dir, "result.json")
+	run := func(data string) string {
+		t.Helper()
+		if err := os.WriteFile(result, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := MergePerformance(kept, result); err != nil {
+			t.Fatal(err)
+		}
+		p, err := readPerformance(kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, n := range p.sizes() {
+			for _, r := range p.of(n) {
+				out = append(out, fmt.Sprint(n, r.Engine, r.Version))
+			}
+		}
+		for _, e := range p.Embedders {
+			out = append(out, e.Engine)
+		}
+		return strings.Join(out, " ")
+	}
+	first := run(`{"version":"v1","indexes":[{"engine":"a","vectors":10},{"engine":"b","vectors":10},{"engine":"a","vectors":20}],"embedders":[{"engine":"e"}]}`)
+	if want := "10av1 10bv1 20av1 e"; first != want {
+		t.Errorf("a first run is kept as %q, want %q", first, want)
+	}
+	if got, want := run(`{"version":"v2","indexes":[{"engine":"a","vectors":10}]}`), "10av2 20av1 e"; got != want {
+		t.Errorf("after a second run of one size %q is kept, want %q", got, want)
+	}
+	if err := os.WriteFile(kept, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := MergePerformance(kept, result); err == nil || !strings.Contains(err.Error(), "run make bench") {
+		t.Errorf("damaged measurements are overwritten: %v", err)
+	}
+	if err := MergePerformance(kept, filepath.Join(dir, "absent")); err == nil {
+		t.Error("a result that is not there is merged")
 	}
 }
