@@ -44,8 +44,10 @@ func MergePerformance(kept, result string) error {
 			now.Indexes = append(now.Indexes, r)
 		}
 	}
-	if len(now.Embedders) == 0 {
-		now.Embedders = before.Embedders
+	for _, e := range before.Embedders {
+		if !slices.ContainsFunc(now.Embedders, func(n embedderSpeed) bool { return n.Engine == e.Engine }) {
+			now.Embedders = append(now.Embedders, e)
+		}
 	}
 	data, err := json.MarshalIndent(now, "", " ")
 	if err != nil {
