@@ -50,7 +50,7 @@ func (t *walk) score(c *candidate) float64 {
 		t.f.of(&t.nodes[0].phi, c.lo, c.hi, max(1, c.run), 2, dot(c.s.q.vector, t.nodes[0].vector))
 	}
 	t.pieces++
-	return t.n.score(&t.nodes[0]) + ownWords*float64(t.nodes[0].phi[phiOwn])
+	return t.n.score(&t.nodes[0]) + t.course.own*float64(t.nodes[0].phi[phiOwn])
 }
 
 // joined are the runs of neighbouring leaves around those that were proposed.

@@ -39,21 +39,25 @@ var shippedBeam = Beam{L1: 16, L2: 40}
 type course struct {
 	set   *attention
 	ranks bool    // its scores order what is found
-	flat  float64 // what the mix of signals counts beside a logit
+	own   float64 // what the words of a region itself count beside its logit
+	flat  float64 // and what the mix of signals does
 }
 
 // longFlat is what the mix of signals counts in a long tree, where places are
-// many and alike. Chosen on described videos joined to long ones, by three
-// folds: .60 of a logit to 12 of the mix finds .014 more of them than either.
+// many and alike. Chosen on described videos joined to long ones, by three folds.
 const longFlat = 20
+
+// longOwn is the same for the words of a region itself: of many places that
+// look alike the one that says the word is meant.
+const longOwn = 8
 
 // of is how a tree is walked.
 func (w *Weights) of(v *view) course {
 	m := v.material()
 	if m == layerSeen && len(v.roots) > 1 && w.long != nil {
-		return course{w.long, true, longFlat}
+		return course{w.long, true, longOwn, longFlat}
 	}
-	return course{w.sets[m], w.ranks[m], 0}
+	return course{w.sets[m], w.ranks[m], ownWords, 0}
 }
 
 // matrix is row-major.
