@@ -56,14 +56,11 @@ func (s *nativeSampler) runKeys(ctx context.Context) error {
 	defer next.Free()
 	for ctx.Err() == nil {
 		var inf C.RtFrame
-		switch C.rt_next(s.dec, (*C.AVFrame)(next.UnsafePointer()), &inf) {
-		case 0:
-		case -C.ENOMEM:
-			return refuseMedia("Decoding this video needs more memory than a media worker may use; convert it to a smaller picture size.")
-		default:
+		if more, err := s.decode(next, &inf); err != nil {
+			return err
+		} else if !more {
 			return s.lastKey()
 		}
-		s.job.progress(s.in)
 		us := s.time(&inf)
 		if us >= s.plan.to {
 			return s.lastKey()

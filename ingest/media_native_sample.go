@@ -176,14 +176,11 @@ func (s *nativeSampler) run(ctx context.Context) error {
 	first, retried := true, false
 	for !s.plan.done() {
 		var inf C.RtFrame
-		switch C.rt_next(s.dec, (*C.AVFrame)(next.UnsafePointer()), &inf) {
-		case 0:
-		case -C.ENOMEM:
-			return refuseMedia("Decoding this video needs more memory than a media worker may use; convert it to a smaller picture size.")
-		default:
+		if more, err := s.decode(next, &inf); err != nil {
+			return err
+		} else if !more {
 			return s.finish()
 		}
-		s.job.progress(s.in)
 		if s.behind(&inf) {
 			continue
 		}
@@ -208,6 +205,16 @@ func (s *nativeSampler) run(ctx context.Context) error {
 		}
 	}
 	return s.shots.flush()
+}
+
+// decode gives the next frame in display order; false: there is none.
+func (s *nativeSampler) decode(into *astiav.Frame, inf *C.RtFrame) (more bool, err error) {
+	code := C.rt_next(s.dec, (*C.AVFrame)(into.UnsafePointer()), inf)
+	if code == -C.ENOMEM {
+		return false, refuseMedia("Decoding this video needs more memory than a media worker may use; convert it to a smaller picture size.")
+	}
+	s.job.progress(s.in)
+	return code == 0, nil
 }
 
 // time is the frame's place on the source's timeline in microseconds. A missing
