@@ -18,7 +18,7 @@ import (
 // keywordVersion changes with the terms or the format: an index of another
 // version is made anew.
 const (
-	keywordVersion = 5
+	keywordVersion = 6
 	keywordName    = "words.snapshot"
 )
 

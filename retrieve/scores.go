@@ -91,13 +91,14 @@ func (q *question) weigh() {
 	}
 	q.clipLength = clipLength(q.trees)
 	var sum float64
+	apart := q.apart()
 	for i := range q.terms {
 		t := &q.terms[i]
 		df := 0
 		for _, v := range q.trees {
 			df += len(v.postings[t.key])
 		}
-		t.weight *= math.Log1p((float64(units) - float64(df) + .5) / (float64(df) + .5))
+		t.weight *= apart[i] * math.Log1p((float64(units)-float64(df)+.5)/(float64(df)+.5))
 		sum += t.weight
 	}
 	for i := range q.terms {

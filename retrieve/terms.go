@@ -34,13 +34,15 @@ type term struct {
 	digit   bool // a word that holds a digit
 	capital bool // a word that begins with a capital letter
 	latin   bool // in Latin letters or digits
+	parted  bool // a pair with blanks between
 	runes   []rune
 	weight  float64 // what it counts in a question against a whole word
 }
 
 // whole reports whether the term counts in the length of a text: as a word, or
-// as a pair of characters where no blanks are written.
-func (t *term) whole() bool { return t.kind == kindWord || t.kind == kindPair }
+// as a pair of characters where no blanks are written. What a blank parts is
+// found as a pair all the same, and counts as none.
+func (t *term) whole() bool { return t.kind == kindWord || t.kind == kindPair && !t.parted }
 
 // What kinds of terms count in a question.
 var kindWeight = map[byte]float64{kindWord: 1, kindBegin: .5, kindGroup: .6, kindChar: .4, kindPair: 1, kindSign: 1}
@@ -51,6 +53,7 @@ type scanner struct {
 	ends  []rune // the word between its ends
 	large bool   // the word begins with a capital letter
 	prev  rune   // the character before in a script without blanks
+	blank bool   // and blanks after it
 	visit func(term)
 }
 
@@ -77,6 +80,8 @@ func (s *scanner) read(r rune) {
 	case 'A' <= r && r <= 'Z':
 		s.large = s.large || len(s.word) == 0
 		s.letter(r + 'a' - 'A')
+	case r == ' ' && unicode.Is(unicode.Han, s.prev): // set for the looks, not between words
+		s.blank = true
 	case r < utf8.RuneSelf:
 		s.endWord()
 		s.prev = 0
@@ -108,7 +113,7 @@ func (s *scanner) character(r rune) {
 	if s.prev != 0 {
 		s.emit(kindPair, []rune{s.prev, r}, asksOnly(s.prev) || asksOnly(r) || functionChar(s.prev) && functionChar(r))
 	}
-	s.prev = r
+	s.prev, s.blank = r, false
 }
 
 func (s *scanner) endWord() {
@@ -147,7 +152,7 @@ const (
 const firstNotLatin = 0x250
 
 func (s *scanner) emit(kind byte, runes []rune, stop bool) {
-	t := term{key: termKey(kind, runes), kind: kind, stop: stop, runes: runes, weight: kindWeight[kind], latin: runes[len(runes)/2] < firstNotLatin}
+	t := term{key: termKey(kind, runes), kind: kind, stop: stop, runes: runes, weight: kindWeight[kind], latin: runes[len(runes)/2] < firstNotLatin, parted: s.blank && kind == kindPair}
 	if kind == kindWord {
 		t.capital, t.digit = s.large, slices.ContainsFunc(runes, unicode.IsDigit)
 	}

@@ -1,6 +1,7 @@
 package retrieve
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -36,11 +37,32 @@ func TestScan(t *testing.T) {
 		"ok 😀":       "[w:ok] s:😀",
 		"a\u0301b":   "w:ab g:<ab g:ab>",
 		"lighting":   "w:light b:ligh g:<li g:lig g:igh g:ght g:hti g:tin g:ing g:ng>",
+		"第 5 座":      "c:第 w:5 g:<5> c:座",
+		"宗教 团体":      "c:宗 c:教 p:宗教 c:团 p:教团 c:体 p:团体",
+		"宗教　团体":      "c:宗 c:教 p:宗教 c:团 p:教团 c:体 p:团体",
+		"宗教\n团体":     "c:宗 c:教 p:宗教 c:团 c:体 p:团体",
+		"宗教，团体":      "c:宗 c:教 p:宗教 c:团 c:体 p:团体",
+		"ไม ดี":      "c:ไ c:ม p:ไม c:ด c:ี p:ดี",
 		"谁是作者":       "[c:谁] [c:是] [p:谁是] c:作 p:是作 c:者 p:作者",
 	} {
 		if got := scanned(text); got != want {
 			t.Errorf("%q reads as %q, want %q", text, got, want)
 		}
+	}
+}
+
+// A text is as long with blanks between its words as its words are.
+func TestBlanksInChineseAreNoWords(t *testing.T) {
+	for text, want := range map[string]int{"灯塔管理员": 4, "灯塔 管理员": 3, "灯塔 DNA 管理员": 4, "灯 塔": 0} {
+		if got := countText(text).words; got != want {
+			t.Errorf("%q has %d words, want %d", text, got, want)
+		}
+		if got := len(tokensOf(text)); got != want {
+			t.Errorf("%q has %d words in order, want %d", text, got, want)
+		}
+	}
+	if a, b := countText("灯塔 管理员"), countText("灯塔管理员"); !maps.Equal(a.terms, b.terms) {
+		t.Error("a blank between two words changes the terms of a text")
 	}
 }
 
