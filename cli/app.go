@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
@@ -71,7 +70,7 @@ func (a *app) openModels(context.Context) (err error) {
 		return err
 	}
 	dir := filepath.Join(a.settings.Data, "index")
-	vectors, err := vectorIndex(a.settings.Index, a.embedder, dir)
+	vectors, err := vectorIndex(a.settings.Index, a.embedder, graphsDir(a.settings.Data))
 	if err != nil {
 		return err
 	}
@@ -84,12 +83,12 @@ func (a *app) openModels(context.Context) (err error) {
 	return err
 }
 
-// vectorIndex is the wished index; nil means the engine's own exact scan. The
-// graph lies in a folder of its embedder, so that another one begins anew.
+// vectorIndex is the wished index, a graph in dir; nil means the engine's own
+// exact scan.
 func vectorIndex(kind string, e embedder, dir string) (retrieve.Index, error) {
 	switch kind {
 	case "hnsw":
-		return retrieve.OpenHNSW(e.Dim(), retrieve.HNSWOptions{Dir: filepath.Join(dir, "graph", url.PathEscape(e.Name())), Anew: true})
+		return retrieve.OpenHNSW(e.Dim(), retrieve.HNSWOptions{Dir: filepath.Join(dir, graphName(e)), Anew: true})
 	case "coder-hnsw":
 		return retrieve.NewCoderHNSW(e.Dim()), nil
 	}

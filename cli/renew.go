@@ -2,6 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/reeltree/reeltree/tree"
@@ -29,6 +34,7 @@ func (a *app) renew(ctx context.Context) {
 		}
 	}
 	if len(stale) == 0 {
+		a.dropGraphs()
 		return
 	}
 	a.log.Info("vectors are made anew for another embedder; meanwhile words are searched", "embedder", a.embedder.Name(), "sources", len(stale))
@@ -46,4 +52,31 @@ func (a *app) renew(ctx context.Context) {
 		}
 	}
 	a.log.Info("vectors are made anew", "sources", len(stale)-failed)
+	if failed == 0 {
+		a.dropGraphs()
+	}
+}
+
+// graphsDir holds the graphs of a data folder, each in a folder of its embedder.
+func graphsDir(data string) string { return filepath.Join(data, "index", "graph") }
+
+// graphName is the folder of an embedder's graph, so that another one begins anew.
+func graphName(e embedder) string { return url.PathEscape(e.Name()) }
+
+// dropGraphs removes the graphs of other embedders once no source waits for
+// this one: nothing else would ever take out of them what is deleted from now on.
+func (a *app) dropGraphs() {
+	dir := graphsDir(a.settings.Data)
+	found, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	for _, f := range found {
+		if f.Name() != graphName(a.embedder) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, f.Name())))
+		}
+	}
+	if err != nil {
+		a.log.Warn("the graphs of other embedders cannot be removed", "error", err)
+	}
 }

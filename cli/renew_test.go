@@ -11,9 +11,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/reeltree/reeltree/internal/testkit"
 	"github.com/reeltree/reeltree/model"
@@ -155,6 +157,51 @@ func TestAnotherEmbedderIsTakenInWhileQuestionsAreAnswered(t *testing.T) {
 			t.Errorf("a change of embedder asked %s", c.Path)
 		}
 	}
+}
+
+// await waits for a channel to be closed, and shows the log where it is not.
+func await(t *testing.T, c <-chan struct{}, log *watchedLog) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(time.Minute):
+		log.mu.Lock()
+		defer log.mu.Unlock()
+		t.Fatalf("after a minute: %s", log.text.String())
+	}
+}
+
+// TestGraphsOfOtherEmbeddersGo: a graph stays for as long as a source waits, and
+// goes when none does, so that nothing deleted later is kept in it.
+func TestGraphsOfOtherEmbeddersGo(t *testing.T) {
+	data, end := t.TempDir(), testkit.NewEndpoint(t)
+	ingestDocuments(t, data, threeDocuments, "--index", "hnsw")
+	address, reached, open := gate(t, end.URL, "zebra")
+	graphs := func(want ...string) {
+		t.Helper()
+		found, err := os.ReadDir(filepath.Join(data, "index", "graph"))
+		var names []string
+		for _, f := range found {
+			names = append(names, f.Name())
+		}
+		if err != nil || !slices.Equal(names, want) {
+			t.Errorf("there are the graphs %v, want %v, %v", names, want, err)
+		}
+	}
+	builtin := model.NewBuiltin().Name()
+	graphs(builtin)
+	log := newWatchedLog(`msg="vectors are made anew" sources=3`)
+	stop := serveData(t, log, "--data", data, "--index", "hnsw", "--embed-url", address, "--embed-model", "words/2")
+	await(t, reached, log)
+	graphs(builtin, "words%2F2")
+	open()
+	await(t, log.said, log)
+	stop()
+	graphs("words%2F2")
+	if code, _, errs := run(t, "list", "--data", data, "--embed-url", end.URL, "--embed-model", "words/2"); code != exitOK {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	graphs("words%2F2") // a scan meanwhile leaves the embedder's own
 }
 
 // TestMiniLMAnswers changes to the sentence encoder and back.
