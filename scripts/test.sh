@@ -8,7 +8,7 @@ if [ -d "$REELTREE_SHARED" ]; then echo "test: shared material in $REELTREE_SHAR
 else echo "test: no shared material at $REELTREE_SHARED, its tests skip (set REELTREE_SHARED)"; fi
 
 log=$(mktemp); page=$(mktemp); trap 'rm -f "$log" "$page"' EXIT
-go test -race -timeout 20m -v ./... >"$log" 2>&1 && status=0 || status=$?
+go test -race -timeout 40m -v ./... >"$log" 2>&1 && status=0 || status=$?
 grep -E '^(ok|FAIL|panic|---? FAIL|\?)' "$log" | grep -v 'no test files' || true
 if [ "$status" != 0 ]; then
   echo 'test: failing output follows'
