@@ -91,7 +91,21 @@ func (a *Answerer) holds(ctx context.Context, q Question, own []item, weak bool)
 	if !found {
 		return s.byItself(weak), ""
 	}
-	return compared.support(s), outside
+	return min(compared.support(s), s.floor(weak)), outside
+}
+
+// leastAlone is the support by itself below which speech is no evidence,
+// however little the rest of the library has to say.
+const leastAlone = .2
+
+// floor keeps a comparison of nothing with nothing from being won: the weights
+// of one were learned where both sides speak of something. What is written is
+// nothing where retrieval calls it weak.
+func (s signals) floor(weak bool) float64 {
+	if support := s.byItself(weak && !s.spoken); support < .5 && (!s.spoken || support < leastAlone) {
+		return support
+	}
+	return 1
 }
 
 // byItself is the support of evidence that is compared with nothing. Retrieval

@@ -66,6 +66,26 @@ func TestQuestionOfTheWrongSource(t *testing.T) {
 	}
 }
 
+// TestNothingIsNotWonByComparison: where neither the source nor the rest of the
+// library says a word of the question, being no worse is no answer.
+func TestNothingIsNotWonByComparison(t *testing.T) {
+	for name, kind := range map[string]tree.Kind{"spoken": tree.KindVideo, "written": tree.KindDocument} {
+		own, elsewhere := lens, other
+		own.Kind, elsewhere.Kind = kind, kind
+		mine := []retrieve.Item{of(own, 0, "The lamp was seen from the harbour.")}
+		find := twoSources(mine, append([]retrieve.Item{of(elsewhere, 0, "Thank you for listening.")}, mine...), entered(own, .1), entered(elsewhere, .1))
+		a := &Answerer{Find: func(ctx context.Context, q retrieve.Query, onRound func(retrieve.Round) error) (retrieve.Result, error) {
+			r, err := find(ctx, q, onRound)
+			r.Weak = true
+			return r, err
+		}}
+		events, text := collect(t, a, Question{Text: "What do bananas cost in Chile?", Sources: []string{own.ID}})
+		if d := last(t, events); d.Finish != FinishNotFound {
+			t.Errorf("%s: %+v %q", name, d, text)
+		}
+	}
+}
+
 // TestRefusalFallsBackToTheEvidenceAlone where there is nothing to compare with.
 func TestRefusalFallsBackToTheEvidenceAlone(t *testing.T) {
 	scoped := []string{lens.ID}
