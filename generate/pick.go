@@ -7,8 +7,19 @@ import (
 	"github.com/reeltree/reeltree/tree"
 )
 
-// leastShare is the share of the first sentence's worth that a further one needs.
-const leastShare = .2
+// Shares of the first sentence's worth that a further one needs: one that holds
+// a content word of the question may answer another part of it.
+const (
+	leastShare = .1
+	leastOff   = .2 // of one that holds none
+)
+
+func (p *point) least() float64 {
+	if p.subject {
+		return leastShare
+	}
+	return leastOff
+}
 
 // pick takes the best sentences for relevance and variety (maximal marginal
 // relevance, Carbonell & Goldstein 1998), best first, until there are so many
@@ -20,11 +31,12 @@ func pick(points []point, sentences, words int) []point {
 	for len(rest) > 0 && len(chosen) < sentences && said < words {
 		at, best := 0, -1.0
 		for i, p := range rest {
-			if s := p.score * (1 - overlap(p, chosen)); s > best {
+			s := p.score * (1 - overlap(p, chosen))
+			if s > best && (len(chosen) == 0 || s > 0 && s >= chosen[0].score*p.least()) {
 				at, best = i, s
 			}
 		}
-		if len(chosen) > 0 && (best <= 0 || best < chosen[0].score*leastShare) {
+		if best < 0 {
 			break
 		}
 		p := rest[at]
